@@ -1,0 +1,33 @@
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# Flags of our own C++ targets; third-party headers come as SYSTEM.
+add_library(beige_options INTERFACE)
+target_compile_options(beige_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror>)
+target_include_directories(beige_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+target_compile_definitions(beige_options INTERFACE BEIGE_VERSION="${BEIGE_VERSION}")
+
+# No -g in release: heavy headers at -O2 -g make objects of a hundred megabytes.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
+
+if(BEIGE_SANITIZER)
+  add_compile_options(-fsanitize=${BEIGE_SANITIZER} -fno-omit-frame-pointer -O1 -g1)
+  add_link_options(-fsanitize=${BEIGE_SANITIZER})
+  if(BEIGE_SANITIZER STREQUAL "thread")
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-tsan>)
+  else()
+    add_compile_options(-fno-sanitize-recover=all)
+  endif()
+elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong)
+  add_link_options(-Wl,-z,relro,-z,now -pie)
+endif()
