@@ -41,13 +41,16 @@ present() { engine_get "$SOCKET" "/images/$1/json" | grep -q "\"$LABEL\": *\"$HA
 
 # import NAME TAR [CHANGE...]: each change is a Dockerfile instruction.
 import() {
-  local name=$1 tar=$2 query answer change
+  local name=$1 tar=$2 query answer change older
   shift 2
+  older=$(engine_get "$SOCKET" "/images/$name/json" | jq -r '.Id // empty')
   query="fromSrc=-&repo=${name%:*}&tag=${name##*:}"
   for change in "LABEL $LABEL=$HASH" "$@"; do query+="&changes=$(jq -rn --arg c "$change" '$c|@uri')"; done
   answer=$(curl -sS --unix-socket "$SOCKET" -X POST -H 'Content-Type: application/x-tar' -H 'Expect:' \
     --data-binary "@$tar" "http://engine/images/create?$query") || die "$name: import failed: $answer"
   present "$name" || die "$name: import failed: $answer"
+  # What the name stood for before would stay as <none>; the engine keeps it if a container still uses it.
+  [ -z "$older" ] || curl -s --unix-socket "$SOCKET" -X DELETE "http://engine/images/$older" >/dev/null
   say "made $name"
 }
 
