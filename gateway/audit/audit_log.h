@@ -1,0 +1,58 @@
+#ifndef BEIGE_GATEWAY_AUDIT_AUDIT_LOG_H_
+#define BEIGE_GATEWAY_AUDIT_AUDIT_LOG_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "api/config.h"
+#include "base/result.h"
+#include "gateway/calls/call.h"
+
+namespace beige {
+
+class Clock;
+class GatewayMetrics;
+
+struct BeginRecord {
+  const CallRequest* request = nullptr;
+  bool allowed = false;
+  std::string_view rule;    // which rule decided: "tools", "exec", ...
+  std::string_view reason;  // of a denial
+  int64_t generation = 0;   // of the grant that decided
+};
+
+struct EndRecord {
+  const CallRequest* request = nullptr;
+  std::string_view outcome;  // ok, error, timeout, cancelled, lost, unknown
+  int64_t duration_us = 0;
+  int exit_code = 0;
+  int signal = 0;            // 0 = null
+  uint64_t stdin_bytes = 0;
+  uint64_t stdout_bytes = 0;
+  uint64_t stderr_bytes = 0;
+  std::string_view error;
+};
+
+// Append-only JSON lines, 0600. Each record is one write() of a whole line; seq grows by one per record across rotation and restarts.
+// At open: a torn last line is closed off, begins without an end get an end with outcome "unknown".
+// An allowed begin reserves room for its end, so that an end is never lost to a full disk. Core thread only; fdatasync runs on a
+// thread of its own (sync batch: within 50 ms).
+class AuditLog {
+ public:
+  static Result<std::unique_ptr<AuditLog>> Open(const std::string& path, AuditSync sync, const Clock& clock, GatewayMetrics& metrics);
+  virtual ~AuditLog() = default;
+
+  // The call's id. An error means: not recorded, so do not run it.
+  virtual Result<std::string> Begin(const BeginRecord& record) = 0;
+  virtual void End(const std::string& id, const EndRecord& record) = 0;
+  // event "note": kind grant | config | auth | control.
+  virtual Result<> Note(std::string_view kind, const AgentRef* agent, std::string_view actor, std::string_view message) = 0;
+  virtual void SetSync(AuditSync sync) = 0;
+  virtual void SetBudget(int64_t per_agent_bytes_per_day) = 0;
+};
+
+}  // namespace beige
+
+#endif

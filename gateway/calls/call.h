@@ -1,0 +1,61 @@
+#ifndef BEIGE_GATEWAY_CALLS_CALL_H_
+#define BEIGE_GATEWAY_CALLS_CALL_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/agent_ref.h"
+#include "protocol/v2_codec.h"
+
+namespace beige {
+
+// Which way a call came in, and what it is. Names as in audit records.
+enum class Surface { kSocket, kLlm, kExec, kHttp, kChannel, kSchedule };
+enum class CallKind { kTool, kExec };
+std::string_view SurfaceName(Surface surface);
+std::string_view CallKindName(CallKind kind);
+
+// One call, whichever way it came. `agent` and `actor` are facts (from the link, the socket's owner or the token); what is named
+// *_claim came from the payload and is recorded as such, never trusted.
+struct CallRequest {
+  AgentRef agent;
+  Surface surface = Surface::kSocket;
+  std::string actor = "agent";  // agent | local | name of the token
+  CallKind kind = CallKind::kTool;
+  std::string tool;             // "exec" for kind exec
+  std::vector<std::string> args;
+  std::string cwd_claim;
+  std::string session_claim;
+  std::string channel_claim;
+  bool stdin_open = false;      // Stdin/StdinEof will follow
+  bool detached = false;        // exec only
+  std::optional<v2::TerminalSize> terminal;    // exec only
+  std::chrono::milliseconds timeout{0};        // 0 = the tool's own, none for exec
+  std::vector<std::string> env;                // exec only: KEY=VALUE
+};
+
+struct CallResult {
+  uint8_t how = BGE_HOW_EXITED;  // BGE_HOW_*
+  int32_t code = 0;
+  std::string text;              // for a person; what to do
+  std::string call_id;           // of the audit records; "" if none was written
+  // The exit status a shell would see: 128+n for signals, 124 timeout, 126/127 denied, 125 lost.
+  int ExitStatus() const { return how == BGE_HOW_SIGNALED ? 128 + code : code; }
+};
+
+// Who waits for a call. All on the core thread. Nothing comes after OnExit, nor after Calls::Cancel returned.
+class CallSink {
+ public:
+  virtual ~CallSink() = default;
+  virtual void OnOutput(uint8_t stream, std::string_view bytes) = 0;  // 1 stdout, 2 stderr; at most the credit given
+  virtual void OnStdinCredit(uint32_t bytes) = 0;                     // beyond the initial window
+  virtual void OnExit(const CallResult& result) = 0;
+};
+
+}  // namespace beige
+
+#endif
