@@ -56,6 +56,22 @@ class CallSink {
   virtual void OnExit(const CallResult& result) = 0;
 };
 
+// What every way in uses to make calls, whoever decides about them: Calls implements it. Core thread only.
+// The sink must outlive the call or Cancel it.
+class CallService {
+ public:
+  using Id = uint64_t;  // 0 = already over (denied): OnExit ran before Start returned
+
+  virtual ~CallService() = default;
+  virtual Id Start(CallRequest request, CallSink* sink) = 0;
+  virtual void Stdin(Id id, std::string_view bytes) = 0;  // at most the window; more ends the call as a protocol error
+  virtual void StdinEof(Id id) = 0;
+  virtual void Signal(Id id, int number) = 0;
+  virtual void Resize(Id id, v2::TerminalSize size) = 0;
+  virtual void Credit(Id id, uint8_t stream, uint32_t bytes) = 0;  // the sink has consumed output
+  virtual void Cancel(Id id) = 0;  // the caller went away: kills the whole tree, outcome cancelled
+};
+
 }  // namespace beige
 
 #endif

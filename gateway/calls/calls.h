@@ -17,21 +17,19 @@ class Loop;
 
 // The one place of order, for every way in: policy.Decide -> audit begin -> run -> audit end. Core thread only.
 //
-// A call that can't be written to the audit (space for its end included) is denied. The sink must outlive the call or Cancel it.
-class Calls {
+// A call that can't be written to the audit (space for its end included) is denied.
+class Calls final : public CallService {
  public:
-  using Id = uint64_t;  // 0 = already over (denied): OnExit ran before Start returned
-
   Calls(Loop& loop, Roster& roster, AuditLog& audit, GatewayMetrics& metrics, const Clock& clock);
-  ~Calls();
+  ~Calls() override;
 
-  Id Start(CallRequest request, CallSink* sink);
-  void Stdin(Id id, std::string_view bytes);  // at most the window; more ends the call as a protocol error
-  void StdinEof(Id id);
-  void Signal(Id id, int number);
-  void Resize(Id id, v2::TerminalSize size);
-  void Credit(Id id, uint8_t stream, uint32_t bytes);  // the sink has consumed output
-  void Cancel(Id id);  // the caller went away: kills the whole tree, outcome cancelled
+  Id Start(CallRequest request, CallSink* sink) override;
+  void Stdin(Id id, std::string_view bytes) override;
+  void StdinEof(Id id) override;
+  void Signal(Id id, int number) override;
+  void Resize(Id id, v2::TerminalSize size) override;
+  void Credit(Id id, uint8_t stream, uint32_t bytes) override;
+  void Cancel(Id id) override;
 
   // In flight, of one agent and of all.
   size_t InFlight(std::string_view agent_uid) const;

@@ -18,7 +18,7 @@ class Loop;
 class Clock;
 class AuditLog;
 class GatewayMetrics;
-class Calls;
+class CallService;
 
 // What the gateway knows of one agent, for lists and the HTTP API.
 struct AgentView {
@@ -38,7 +38,7 @@ class Roster {
   ~Roster();
 
   // Calls and Roster need each other: links start calls, calls look up grants. Set once before anything else.
-  void Bind(Calls* calls);
+  void Bind(CallService* calls);
   // Loads persisted grants and opens their links.
   Result<> Start();
 
