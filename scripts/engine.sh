@@ -79,6 +79,14 @@ refuse_if_harmful() {
     "a dockerd runs here (pid $(other_dockerds | tr '\n' ' ')) that this user can't reach, and a second one would take its bridge docker0 away; set DOCKER_HOST to its socket, run as root, or join its group: sudo adduser $(id -un) docker, and log in again"
 }
 
+close_other_descriptors() {
+  local fd
+  for fd in /proc/"$BASHPID"/fd/*; do
+    fd=${fd##*/}
+    case $fd in 0|1|2|255) ;; *) eval "exec $fd>&-" ;; esac
+  done
+}
+
 start_ours() {
   local subnet options=() shared
   refuse_if_harmful
@@ -100,10 +108,14 @@ start_ours() {
   ip link show "$BRIDGE" >/dev/null 2>&1 || as_root ip link add "$BRIDGE" type bridge
   as_root ip addr replace "$subnet.0.1/24" dev "$BRIDGE"
   as_root ip link set "$BRIDGE" up
-  # A session of its own, no descriptor of ours: it outlives this script and whoever called it.
-  as_root setsid --fork dockerd --host "unix://$SOCKET" --group "$(id -gn)" --data-root "$STATE/data" --exec-root "$STATE/exec" \
-    --pidfile "$STATE/docker.pid" --bridge "$BRIDGE" --default-address-pool "base=$subnet.128.0/17,size=24" \
-    --shutdown-timeout 5 "${options[@]}" >"$STATE/log" 2>&1 </dev/null 9>&-
+  (
+    # A session of its own and no descriptor of ours: it outlives this script and whoever waits for the end of its output.
+    exec >"$STATE/log" 2>&1 </dev/null
+    close_other_descriptors
+    as_root setsid --fork dockerd --host "unix://$SOCKET" --group "$(id -gn)" --data-root "$STATE/data" \
+      --exec-root "$STATE/exec" --pidfile "$STATE/docker.pid" --bridge "$BRIDGE" \
+      --default-address-pool "base=$subnet.128.0/17,size=24" --shutdown-timeout 5 "${options[@]}"
+  )
   wait_for_ours
 }
 
