@@ -1,0 +1,131 @@
+#include "tests/http/server_fixture.h"
+
+namespace beige::http_test {
+using HttpStreamTest = ServerFixture;
+using std::chrono::milliseconds;
+
+TEST_F(HttpStreamTest, EachWriteArrivesAsAChunkAtOnce) {
+  Start();
+  RawClient client(port());
+  client.Send("GET /later HTTP/1.1\r\nHost: t\r\n\r\n");
+  auto responder = later_.Wait();
+  ASSERT_TRUE(responder);
+  (*responder)->Begin({200, "text/event-stream", "", {}});
+  EXPECT_NE(client.ReadUntil("\r\n\r\n").find("Transfer-Encoding: chunked"), std::string::npos);
+  EXPECT_TRUE((*responder)->Write("data: 1\n\n"));
+  EXPECT_EQ(client.ReadUntil("\n\r\n"), "9\r\ndata: 1\n\n\r\n");
+  EXPECT_TRUE((*responder)->Write("data: 2\n\n"));
+  EXPECT_EQ(client.ReadUntil("\n\r\n"), "9\r\ndata: 2\n\n\r\n");
+  (*responder)->End();
+  EXPECT_EQ(client.ReadUntil("0\r\n\r\n"), "0\r\n\r\n");
+  EXPECT_EQ(client.Get("/echo").status, 200);  // the connection is good for more
+}
+
+TEST_F(HttpStreamTest, AStreamThatIsDroppedIsCutNotEnded) {
+  Start();
+  RawClient client(port());
+  client.Send("GET /later HTTP/1.1\r\nHost: t\r\n\r\n");
+  {
+    auto responder = later_.Wait();
+    ASSERT_TRUE(responder);
+    (*responder)->Begin({});
+    EXPECT_TRUE((*responder)->Write("half"));
+  }
+  later_.Set(nullptr);
+  {
+    std::lock_guard lock(mutex_);
+    kept_.clear();
+  }
+  const std::string all = client.ReadAll();
+  EXPECT_EQ(all.find("0\r\n\r\n"), std::string::npos);
+  EXPECT_TRUE(client.closed());
+}
+
+TEST_F(HttpStreamTest, APeerThatLeavesAnIdleStreamIsNoticedAtOnce) {
+  Start();
+  RawClient client(port());
+  client.Send("GET /later HTTP/1.1\r\nHost: t\r\n\r\n");
+  auto responder = later_.Wait();
+  ASSERT_TRUE(responder);
+  Arrival<bool> gone;
+  (*responder)->OnGone([&] { gone.Set(true); });
+  (*responder)->Begin({});
+  client.ReadUntil("\r\n\r\n");
+  const auto start = std::chrono::steady_clock::now();
+  client.Close();
+  ASSERT_TRUE(gone.Wait());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(500));
+  EXPECT_FALSE((*responder)->Write("more"));
+}
+
+TEST_F(HttpStreamTest, APeerThatLeavesWithUnreadPipelinedBytesIsNoticed) {
+  Start();
+  RawClient client(port());
+  client.Send("GET /later HTTP/1.1\r\nHost: t\r\n\r\n" + std::string(100000, 'x'));
+  auto responder = later_.Wait();
+  ASSERT_TRUE(responder);
+  Arrival<bool> gone;
+  (*responder)->OnGone([&] { gone.Set(true); });
+  client.Close();
+  EXPECT_TRUE(gone.Wait());
+}
+
+TEST_F(HttpStreamTest, OnGoneAfterThePeerHasLeftRunsToo) {
+  Start();
+  RawClient client(port());
+  client.Send("GET /later HTTP/1.1\r\nHost: t\r\n\r\n");
+  auto responder = later_.Wait();
+  ASSERT_TRUE(responder);
+  Arrival<bool> first;
+  (*responder)->OnGone([&] { first.Set(true); });
+  client.Close();
+  ASSERT_TRUE(first.Wait());
+  Arrival<bool> second;
+  (*responder)->OnGone([&] { second.Set(true); });
+  EXPECT_TRUE(second.Wait());
+}
+
+TEST_F(HttpStreamTest, AClientThatClosedItsSendingSideStillGetsItsAnswer) {
+  Start();
+  RawClient client(port());
+  client.Send("GET /later HTTP/1.1\r\nHost: t\r\n\r\n");
+  client.FinishSending();
+  auto responder = later_.Wait();
+  ASSERT_TRUE(responder);
+  (*responder)->Reply({200, "text/plain", "here", {}});
+  EXPECT_EQ(client.ReadAnswer().body, "here");
+}
+
+TEST_F(HttpStreamTest, AFloodIsHeldAtTheLimitOfUnsentBytes) {
+  http::Limits limits;
+  limits.unsent_bytes = 1 << 20;
+  Start(limits);
+  RawClient client(port());
+  client.Send("GET /later HTTP/1.1\r\nHost: t\r\n\r\n");
+  auto responder = later_.Wait();
+  ASSERT_TRUE(responder);
+  (*responder)->Begin({});
+  size_t accepted = 0;
+  const std::string piece(65536, 'x');
+  while (accepted < (256u << 20) && (*responder)->Write(piece)) accepted += piece.size();
+  EXPECT_LT(accepted, 64u << 20);  // the limit and the kernel's buffers
+  (*responder)->End();
+  const std::string head = client.ReadUntil("\r\n\r\n");
+  const std::string all = client.ReadUntil("\r\n0\r\n\r\n");
+  EXPECT_GT(all.size(), accepted);
+  EXPECT_TRUE(all.ends_with("\r\n0\r\n\r\n"));
+}
+
+TEST_F(HttpStreamTest, Http10StreamsAreRawAndEndWithTheConnection) {
+  Start();
+  RawClient client(port());
+  client.Send("GET /later HTTP/1.0\r\n\r\n");
+  auto responder = later_.Wait();
+  ASSERT_TRUE(responder);
+  (*responder)->Begin({200, "text/plain", "", {}});
+  EXPECT_TRUE((*responder)->Write("abc"));
+  (*responder)->End();
+  EXPECT_TRUE(client.ReadAll().ends_with("\r\n\r\nabc"));
+}
+
+}  // namespace beige::http_test

@@ -1,0 +1,79 @@
+#ifndef BEIGE_TESTS_HTTP_SERVER_FIXTURE_H_
+#define BEIGE_TESTS_HTTP_SERVER_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "http/http_server.h"
+#include "tests/http/raw_client.h"
+
+namespace beige::http_test {
+
+// A value that one thread sets and another waits for.
+template <typename T>
+class Arrival {
+ public:
+  void Set(T value) {
+    std::lock_guard lock(mutex_);
+    value_ = std::move(value);
+    arrived_ = true;
+    changed_.notify_all();
+  }
+  // nullopt after 10 s.
+  std::optional<T> Wait(std::chrono::milliseconds limit = std::chrono::seconds(10)) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, limit, [this] { return arrived_; })) return std::nullopt;
+    return value_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool arrived_ = false;
+  T value_{};
+};
+
+// A server whose paths do what its tests need:
+//   /echo answers method, path, query and body; /throw, /forget misbehave; /later keeps its responder for the test.
+class ServerFixture : public ::testing::Test {
+ protected:
+  void Start(http::Limits limits = {}) {
+    auto server = http::Server::Start("127.0.0.1", 0, limits, [this](http::Request request, std::shared_ptr<http::Responder> responder) {
+      Handle(std::move(request), std::move(responder));
+    });
+    ASSERT_TRUE(server) << server.error().message;
+    server_ = std::move(*server);
+  }
+  uint16_t port() const { return server_->port(); }
+
+  virtual void Handle(http::Request request, std::shared_ptr<http::Responder> responder) {
+    if (request.path == "/throw") throw std::runtime_error("on purpose");
+    if (request.path == "/forget") return;
+    if (request.path.starts_with("/later")) {
+      later_.Set(responder);
+      std::lock_guard lock(mutex_);
+      kept_[request.path] = responder;
+      if (kept_.size() == wanted_) all_kept_.Set(true);
+      return;
+    }
+    http::Response response;
+    response.content_type = "text/plain";
+    response.body = request.method + " " + request.path + "?" + request.query + " " + request.body;
+    responder->Reply(std::move(response));
+  }
+
+  Arrival<std::shared_ptr<http::Responder>> later_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<http::Responder>> kept_;
+  size_t wanted_ = 0;
+  Arrival<bool> all_kept_;
+  std::unique_ptr<http::Server> server_;  // last, so that it stops before what its handler uses goes
+};
+
+}  // namespace beige::http_test
+
+#endif
