@@ -28,6 +28,7 @@ done
 [ -n "$COMMAND" ] || { usage >&2; exit 2; }
 case $STATE in /*) ;; *) STATE=$PWD/$STATE ;; esac
 SOCKET=$STATE/docker.sock
+[ ${#SOCKET} -le 80 ] || die "--state: $STATE: too long: a socket's path ends at 107 bytes and the engine adds to it; name a folder of at most 68 bytes"
 
 # One bridge and one address range per state folder, so that two of ours never share any.
 BRIDGE=bge$(printf '%s' "$STATE" | cksum | awk '{ printf "%08x", $1 }')
@@ -74,7 +75,6 @@ free_subnet() {
 }
 
 refuse_if_harmful() {
-  [ ${#SOCKET} -le 80 ] || die "--state: $STATE: too long: a socket's path ends at 107 bytes and the engine adds to it; name a folder of at most 68 bytes"
   [ -z "$(other_dockerds)" ] || ! ip link show docker0 >/dev/null 2>&1 || die \
     "a dockerd runs here (pid $(other_dockerds | tr '\n' ' ')) that this user can't reach, and a second one would take its bridge docker0 away; set DOCKER_HOST to its socket, run as root, or join its group: sudo adduser $(id -un) docker, and log in again"
 }
@@ -90,7 +90,6 @@ close_other_descriptors() {
 start_ours() {
   local subnet options=() shared
   refuse_if_harmful
-  install_engine_deps
   command -v dockerd >/dev/null || PATH=$PATH:/usr/sbin:/sbin
   mkdir -p -m 0700 "$STATE"
   rm -f "$STATE/docker.pid"
@@ -133,13 +132,16 @@ wait_for_ours() {
 
 # dockerd leaves its bridges, its chains and a FORWARD policy of DROP behind.
 undo_network() {
-  local table rule link
-  for link in "$BRIDGE" "$@"; do as_root ip link del "$link" 2>/dev/null || true; done
+  local table rule link pattern=DOCKER
+  for link in "$BRIDGE" "$@"; do
+    as_root ip link del "$link" 2>/dev/null || true
+    pattern+="|$link"
+  done
   [ -e "$STATE/forward-policy" ] && [ -z "$(other_dockerds)" ] || return 0
   [ "$(cat "$STATE/forward-policy")" != ACCEPT ] || as_root iptables -P FORWARD ACCEPT
   if [ ! -e "$STATE/chains-were-there" ]; then
     for table in filter nat; do
-      as_root iptables -t "$table" -S | sed -n 's/^-A //p' | grep -E "DOCKER|$BRIDGE" | while read -r rule; do
+      as_root iptables -t "$table" -S | sed -n 's/^-A //p' | grep -E "$pattern" | while read -r rule; do
         # shellcheck disable=SC2086  # a rule is several words
         as_root iptables -t "$table" -D $rule 2>/dev/null || true
       done
@@ -179,7 +181,8 @@ case $COMMAND in
     mkdir -p -m 0700 "$STATE"
     exec 9>"$STATE/lock"   # two callers at once start one engine
     flock 9
-    find_engine || { start_ours && echo "$SOCKET"; } ;;
+    # Where there is a service manager, installing the package has started one.
+    find_engine || { install_engine_deps && find_engine; } || { start_ours && echo "$SOCKET"; } ;;
   down)
     [ -d "$STATE" ] || exit 0
     stop_ours

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Shared by the scripts of this folder; sourced, not run. Sets ROOT (the top of the repository).
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export LC_ALL=C.UTF-8
