@@ -1,0 +1,129 @@
+#include "filter.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+
+/* From <linux/filter.h>, <linux/seccomp.h> and <linux/audit.h>, which musl's include path lacks. */
+struct Instruction {
+  uint16_t code;
+  uint8_t jump_true, jump_false;
+  uint32_t k;
+};
+struct Program {
+  unsigned short length;
+  struct Instruction *filter;
+};
+struct SeccompData {
+  int nr;
+  uint32_t arch;
+  uint64_t instruction_pointer;
+  uint64_t args[6];
+};
+
+enum { kModeFilter = 2 };
+enum { kLoad = 0x20, kAnd = 0x54, kJumpIfEqual = 0x15, kReturn = 0x06 };
+static const uint32_t kAllow = 0x7fff0000u;
+static const uint32_t kRefuse = 0x00050000u | EPERM;
+
+/* The numbers of the refused calls in one calling convention. */
+struct Numbers {
+  uint32_t prlimit, affinity, scheduler, attr, param, pidfd; /* first argument is a pid */
+  uint32_t priority, ioprio;                                 /* (which, who) */
+  uint32_t trace, trace_too;                                 /* (request, pid) */
+};
+
+static struct Instruction rules[192];
+static unsigned short count;
+
+static void Emit(uint16_t code, uint8_t jump_true, uint8_t jump_false, uint32_t k) {
+  rules[count++] = (struct Instruction){code, jump_true, jump_false, k};
+}
+
+static void Load(size_t offset) { Emit(kLoad, 0, 0, (uint32_t)offset); }
+
+/* A pid_t is the low half of an argument. The kernel drops the high half, so the filter must not look at it. */
+static void LoadArgument(unsigned n) { Load(offsetof(struct SeccompData, args) + 8 * n); }
+
+static void RefuseIfEqual(uint32_t value) {
+  Emit(kJumpIfEqual, 0, 1, value);
+  Emit(kReturn, 0, 0, kRefuse);
+}
+
+/* Opens a rule for one number; CloseRule lets the call pass and makes other numbers jump over the rule. */
+static unsigned short OpenRule(uint32_t number) {
+  Emit(kJumpIfEqual, 0, 0, number);
+  return count;
+}
+
+static void CloseRule(unsigned short opened) {
+  Emit(kReturn, 0, 0, kAllow);
+  rules[opened - 1].jump_false = (uint8_t)(count - opened);
+}
+
+static void RulePid(uint32_t number) {
+  unsigned short rule = OpenRule(number);
+  LoadArgument(0);
+  RefuseIfEqual(1);
+  CloseRule(rule);
+}
+
+/* `user` is the `which` that means all processes of a uid, PID 1 among them. */
+static void RuleWho(uint32_t number, uint32_t user) {
+  unsigned short rule = OpenRule(number);
+  LoadArgument(0);
+  RefuseIfEqual(user);
+  LoadArgument(1);
+  RefuseIfEqual(1);
+  CloseRule(rule);
+}
+
+static void RuleTrace(uint32_t number) {
+  unsigned short rule = OpenRule(number);
+  LoadArgument(0);
+  Emit(kJumpIfEqual, 3, 0, 0); /* PTRACE_TRACEME has no target */
+  LoadArgument(1);
+  RefuseIfEqual(1);
+  CloseRule(rule);
+}
+
+/* Rules for one architecture; others jump over them with the architecture still loaded. */
+static void Architecture(uint32_t arch, uint32_t mask, const struct Numbers *n) {
+  unsigned short rule = OpenRule(arch);
+  Load(offsetof(struct SeccompData, nr));
+  if (mask != 0) Emit(kAnd, 0, 0, mask);
+  RulePid(n->prlimit);
+  RulePid(n->affinity);
+  RulePid(n->scheduler);
+  RulePid(n->attr);
+  RulePid(n->param);
+  RulePid(n->pidfd);
+  RuleWho(n->priority, 2);
+  RuleWho(n->ioprio, 3);
+  RuleTrace(n->trace);
+  if (n->trace_too != 0) RuleTrace(n->trace_too);
+  CloseRule(rule);
+}
+
+int InstallFilter(void) {
+  Load(offsetof(struct SeccompData, arch));
+#if defined(__x86_64__)
+  /* x32 shares the architecture and most numbers, with bit 30 set; its ptrace is 521. */
+  static const struct Numbers kX86_64 = {302, 203, 144, 314, 142, 434, 141, 251, 101, 521};
+  static const struct Numbers kI386 = {340, 241, 156, 351, 154, 434, 97, 289, 26, 0};
+  Architecture(0xc000003eu, ~0x40000000u, &kX86_64);
+  Architecture(0x40000003u, 0, &kI386);
+#elif defined(__aarch64__)
+  static const struct Numbers kAarch64 = {261, 122, 119, 274, 118, 434, 140, 30, 117, 0};
+  static const struct Numbers kArm = {369, 241, 156, 380, 154, 434, 97, 314, 26, 0};
+  Architecture(0xc00000b7u, 0, &kAarch64);
+  Architecture(0x40000028u, 0, &kArm);
+#else
+#error "add the system call numbers of this architecture"
+#endif
+  Emit(kReturn, 0, 0, kRefuse);
+  struct Program program = {count, rules};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+  return prctl(PR_SET_SECCOMP, kModeFilter, &program, 0, 0);
+}

@@ -1,0 +1,9 @@
+/* The seccomp filter of PID 1, inherited by all that runs in the sandbox. */
+#ifndef BEIGE_SANDBOX_FILTER_H_
+#define BEIGE_SANDBOX_FILTER_H_
+
+/* Refuses, with EPERM, what a process of the same uid could do to PID 1 although it is not dumpable: limits, scheduling, priorities,
+ * tracing and pidfds, each only where the target is pid 1. Sets no-new-privileges. Returns 0, or -1 with errno. */
+int InstallFilter(void);
+
+#endif

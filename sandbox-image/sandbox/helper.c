@@ -1,0 +1,102 @@
+#include "helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pid1.h"
+#include "text.h"
+
+void SendReport(enum ReportKind kind, int value, bool others, const char *text) {
+  struct Report report = {.kind = (uint32_t)kind, .value = value, .others = others};
+  Join(report.text, sizeof report.text, text, NULL);
+  while (send(kHelperControl, &report, sizeof report, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
+/* PID 1's descriptors are copies here: a pipe of another job that stays open would keep that job from ever ending. */
+static void KeepOnlyOwn(const struct HelperStart *start) {
+  for (int i = 0; i < 3; i++) dup2(start->stdio[i], i);
+  dup2(start->control, kHelperControl);
+  fcntl(kHelperControl, F_SETFD, FD_CLOEXEC);
+  if (syscall(SYS_close_range, kHelperControl + 1, ~0u, 0) == 0) return;
+  struct rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  for (int fd = kHelperControl + 1; (rlim_t)fd < limit.rlim_cur; fd++) close(fd);
+}
+
+/* The kernel shall end jobs before PID 1 or a bystander. The file is writable only while the process is dumpable; the key is wiped. */
+static void OfferToOomKiller(void) {
+  prctl(PR_SET_DUMPABLE, 1);
+  int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    ssize_t ignored = write(fd, "700", 3);
+    (void)ignored;
+    close(fd);
+  }
+  prctl(PR_SET_DUMPABLE, 0);
+}
+
+/* A signal whose details the kernel could not keep, because the uid's queue is full, looks as if it came from outside. With a lower limit
+ * for everybody else PID 1's own signals always find room. */
+static void LeaveSignalsToPid1(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_SIGPENDING, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) return;
+  limit.rlim_max -= limit.rlim_max / 8;
+  if (limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_SIGPENDING, &limit);
+}
+
+static void Adopt(pid_t leader) {
+  while (true) {
+    int status;
+    pid_t pid = waitpid(-1, &status, __WALL);
+    if (pid < 0) {
+      if (errno == EINTR) continue;
+      return; /* nothing is left below */
+    }
+    if (pid != leader) continue;
+    /* Reap what is already dead, so that "others" means the living. */
+    pid_t other;
+    do {
+      other = waitpid(-1, NULL, WNOHANG | __WALL);
+    } while (other > 0);
+    SendReport(kEnded, status, other == 0, "");
+    if (other < 0) return;
+  }
+}
+
+void HelperRun(const struct HelperStart *start) {
+  WipeKey();
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, NULL); /* only SIGKILL ends a helper */
+  KeepOnlyOwn(start);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  prctl(PR_SET_NAME, "beige-job");
+  LeaveSignalsToPid1();
+  OfferToOomKiller();
+  pid_t leader = fork();
+  if (leader == 0) {
+    setsid();
+    if (start->request->tty) ioctl(0, TIOCSCTTY, 0);
+    BecomeProgram(start->request);
+  }
+  if (leader < 0) {
+    char text[kTextBytes];
+    Join(text, sizeof text, "can't start a process: ", strerror(errno), NULL);
+    SendReport(kFailed, 126, false, text);
+    _exit(0);
+  }
+  for (int fd = 0; fd < 3; fd++) close(fd);
+  Adopt(leader);
+  _exit(0);
+}

@@ -1,0 +1,245 @@
+#include "jobs.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "link.h"
+#include "outcome.h"
+#include "pid1.h"
+#include "spawn.h"
+#include "streams.h"
+#include "text.h"
+
+enum { kSpareRetry = 100 };
+
+static struct Job jobs[kMaxJobs];
+static unsigned in_use; /* slots below this have been used */
+static int64_t refill_at;
+
+static struct Job *NewSlot(void) {
+  for (unsigned i = 0; i < kMaxJobs; i++) {
+    if (jobs[i].phase != kFree) continue;
+    uint32_t generation = jobs[i].generation + 1;
+    memset(&jobs[i], 0, sizeof jobs[i]);
+    jobs[i].generation = generation;
+    if (i >= in_use) in_use = i + 1;
+    return &jobs[i];
+  }
+  return NULL;
+}
+
+static unsigned SlotOf(const struct Job *job) { return (unsigned)(job - jobs); }
+
+static struct Job *FindCall(uint32_t call) {
+  for (unsigned i = 0; i < in_use; i++) {
+    struct Job *job = &jobs[i];
+    if (job->phase >= kRunning && job->phase < kLingering && job->call == call && job->epoch == LinkEpoch()) return job;
+  }
+  return NULL;
+}
+
+static struct Job *FindSpare(void) {
+  for (unsigned i = 0; i < in_use; i++)
+    if (jobs[i].phase == kSpare) return &jobs[i];
+  return NULL;
+}
+
+/* The parts of a JOB that PID 1 itself obeys; the rest is read by the process that becomes the program. */
+struct Wanted {
+  uint32_t flags, deadline_ms;
+  bool program;
+  struct Request request;
+};
+
+static bool ReadWanted(struct Frame *frame, struct Wanted *wanted) {
+  struct Field field;
+  size_t at = 0;
+  int more;
+  memset(wanted, 0, sizeof *wanted);
+  wanted->request.fields = frame->payload;
+  wanted->request.length = frame->length;
+  while ((more = NextField(frame->payload, frame->length, &at, &field)) == 1) {
+    if (field.tag == BGE_TAG_ARG) wanted->program = true;
+    if (field.tag == BGE_TAG_FLAGS && field.length == 4) wanted->flags = Get32(field.bytes);
+    if (field.tag == BGE_TAG_DEADLINE && field.length == 4) wanted->deadline_ms = Get32(field.bytes);
+    if (field.tag == BGE_TAG_TTY && field.length == 4) {
+      wanted->request.tty = true;
+      wanted->request.columns = Get16(field.bytes);
+      wanted->request.rows = Get16(field.bytes + 2);
+    }
+  }
+  return more == 0;
+}
+
+static void Refuse(uint32_t call, int code, const char *what, const char *why) {
+  char text[kTextBytes];
+  Join(text, sizeof text, what, why, NULL);
+  SendExit(call, BGE_HOW_FAILED, code, text);
+}
+
+/* A pair of processes for the job: the spare if it is alive and suits, else a new one. Answers NULL and an errno. */
+static struct Job *Processes(const struct Request *request, int *error) {
+  struct Job *job;
+  while (!request->tty && request->length <= kSpareRequest && (job = FindSpare()) != NULL) {
+    kill(job->helper, SIGCONT); /* a job may have stopped what stood there waiting */
+    if (job->leader != 0) kill(job->leader, SIGCONT);
+    if (Hand(job, request) == 0) return job;
+    Abandon(job);
+  }
+  job = NewSlot();
+  *error = job == NULL ? EAGAIN : Spawn(job, SlotOf(job), request);
+  return *error == 0 ? job : NULL;
+}
+
+static bool StartJob(struct Frame *frame) {
+  struct Wanted wanted;
+  int error = 0;
+  if (FindCall(frame->call) != NULL) return false;
+  if (!ReadWanted(frame, &wanted) || !wanted.program) {
+    Refuse(frame->call, 125, "job: malformed fields or no ARG", "");
+    return true;
+  }
+  if (Stopping()) {
+    Refuse(frame->call, 125, "job: the sandbox is stopping", "");
+    return true;
+  }
+  struct Job *job = Processes(&wanted.request, &error);
+  if (job == NULL) {
+    Refuse(frame->call, 126, "can't start a process: ", strerror(error));
+    return true;
+  }
+  job->phase = kRunning;
+  job->call = frame->call;
+  job->epoch = LinkEpoch();
+  job->flags = wanted.flags;
+  job->deadline_ms = wanted.deadline_ms;
+  job->deadline = wanted.deadline_ms == 0 ? 0 : NowMs() + wanted.deadline_ms;
+  job->out_credit[0] = job->out_credit[1] = BGE_WINDOW_INITIAL;
+  if (!(wanted.flags & BGE_FLAG_STDIN)) {
+    if (!job->tty) CloseInput(job);
+  }
+  AnnounceStart(job);
+  return true;
+}
+
+/* To the job's process group, and to a terminal's foreground group when a shell has put that elsewhere. */
+static void SendSignal(const struct Job *job, int number) {
+  pid_t foreground;
+  kill(-job->leader, number);
+  if (job->tty && job->out[0] >= 0 && ioctl(job->out[0], TIOCGPGRP, &foreground) == 0 && foreground > 1 && foreground != job->leader) {
+    kill(-foreground, number);
+  }
+}
+
+static void OnSignal(struct Job *job, int number) {
+  if (number == SIGKILL) {
+    if (job->verdict == kNoVerdict) job->verdict = kCancelled;
+    StartKilling(job, NowMs());
+  } else if (number < 1 || number > 64) {
+    return;
+  } else if (job->leader == 0) {
+    job->pending |= (uint64_t)1 << (number - 1);
+  } else if (!(job->ended && !job->others)) {
+    SendSignal(job, number);
+  }
+}
+
+bool JobsOnFrame(struct Frame *frame) {
+  if (frame->kind == BGE_JOB) return StartJob(frame);
+  struct Job *job = FindCall(frame->call);
+  if (job == NULL) return true; /* it may just have ended */
+  switch (frame->kind) {
+    case BGE_STDIN:
+      if (!(job->flags & BGE_FLAG_STDIN) || job->in_eof) return true;
+      return TakeInput(job, frame->payload, frame->length);
+    case BGE_SIGNAL:
+      if (frame->length == 1) OnSignal(job, frame->payload[0]);
+      return true;
+    case BGE_RESIZE:
+      if (frame->length == 4 && job->tty && job->out[0] >= 0) {
+        struct winsize size = {.ws_col = Get16(frame->payload), .ws_row = Get16(frame->payload + 2)};
+        ioctl(job->out[0], TIOCSWINSZ, &size);
+      }
+      return true;
+    case BGE_WINDOW:
+      if (frame->length == 4 && (frame->stream == 1 || frame->stream == 2)) {
+        uint32_t *credit = &job->out_credit[frame->stream - 1];
+        uint32_t more = Get32(frame->payload);
+        *credit = more > (1u << 30) - (*credit & ((1u << 30) - 1)) ? 1u << 30 : *credit + more;
+      }
+      return true;
+    default:
+      return true;
+  }
+}
+
+void JobsOnEvent(int source, unsigned slot, uint32_t generation, uint32_t events) {
+  struct Job *job = &jobs[slot];
+  if (job->phase == kFree || job->generation != generation) return;
+  if (source == kFromControl) ReadReports(job);
+  if (source == kFromStdout) job->out_ready[0] = true;
+  if (source == kFromStderr) job->out_ready[1] = true;
+  if (source == kFromStdin && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))) job->in_ready = true;
+}
+
+void JobsStep(int64_t now) {
+  for (unsigned i = 0; i < in_use; i++)
+    if (jobs[i].phase >= kRunning) Step(&jobs[i], now);
+  while (in_use > 0 && jobs[in_use - 1].phase == kFree) in_use--;
+}
+
+int64_t JobsNextTime(int64_t now) {
+  int64_t next = INT64_MAX;
+  for (unsigned i = 0; i < in_use; i++) {
+    if (jobs[i].phase < kRunning) continue;
+    int64_t wanted = NextTime(&jobs[i], now);
+    if (wanted < next) next = wanted;
+  }
+  return next;
+}
+
+void JobsRefill(int64_t now) {
+  static const struct Request kNone;
+  if (!LinkUp() || Stopping() || now < refill_at || FindSpare() != NULL) return;
+  struct Job *job = NewSlot();
+  if (job == NULL || Spawn(job, SlotOf(job), &kNone) != 0) {
+    refill_at = now + kSpareRetry;
+    return;
+  }
+  job->phase = kSpare;
+}
+
+bool JobsIsHelper(pid_t pid) {
+  for (unsigned i = 0; i < in_use; i++)
+    if (jobs[i].phase != kFree && jobs[i].helper == pid) return true;
+  return false;
+}
+
+bool JobsHelperEnded(pid_t pid) {
+  for (unsigned i = 0; i < in_use; i++) {
+    struct Job *job = &jobs[i];
+    if (job->phase == kFree || job->helper != pid) continue;
+    ReadReports(job);
+    job->helper = 0;
+    if (job->phase == kSpare) Release(job);
+    return true;
+  }
+  return false;
+}
+
+void JobsAllKilled(void) {
+  for (unsigned i = 0; i < in_use; i++) {
+    if (jobs[i].phase == kSpare) Abandon(&jobs[i]);
+    if (jobs[i].phase >= kRunning && jobs[i].verdict == kNoVerdict && !jobs[i].ended) jobs[i].verdict = kCancelled;
+  }
+}
+
+void JobsDropSpares(void) {
+  for (unsigned i = 0; i < in_use; i++)
+    if (jobs[i].phase == kSpare) Abandon(&jobs[i]);
+}

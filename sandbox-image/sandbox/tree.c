@@ -1,0 +1,112 @@
+#include "tree.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "jobs.h"
+#include "text.h"
+
+/* pid_max of most systems; a sandbox's pids limit is far below. What does not fit is seen when the first ones are gone. */
+enum { kMaxProcesses = 32768 };
+
+struct Entry { /* struct linux_dirent64 */
+  uint64_t inode;
+  int64_t offset;
+  uint16_t length;
+  uint8_t type;
+  char name[];
+};
+
+static struct {
+  pid_t pid, parent;
+  bool alive, below;
+} processes[kMaxProcesses];
+static int proc = -1;
+
+int TreeOpen(void) {
+  proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return proc < 0 ? -1 : 0;
+}
+
+/* "PID (NAME) STATE PARENT ..."; the name may hold anything, also ')'. */
+static bool ReadStat(const char *name, pid_t *parent, bool *alive) {
+  char path[32], stat[256];
+  Join(path, sizeof path, name, "/stat", NULL);
+  int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  ssize_t got = read(fd, stat, sizeof stat - 1);
+  close(fd);
+  if (got <= 0) return false;
+  stat[got] = '\0';
+  const char *at = strrchr(stat, ')');
+  if (at == NULL || strlen(at) < 5) return false;
+  *alive = at[2] != 'Z' && at[2] != 'X';
+  *parent = (pid_t)strtol(at + 4, NULL, 10);
+  return true;
+}
+
+static size_t Scan(void) {
+  static _Alignas(struct Entry) char entries[8192];
+  size_t count = 0;
+  lseek(proc, 0, SEEK_SET);
+  while (true) {
+    long got = syscall(SYS_getdents64, proc, entries, sizeof entries);
+    if (got <= 0) return count;
+    for (long at = 0; at < got;) {
+      const struct Entry *entry = (const struct Entry *)(const void *)(entries + at);
+      at += entry->length;
+      int64_t pid = ParseDecimal(entry->name, INT32_MAX);
+      if (pid <= 1 || count == kMaxProcesses) continue;
+      processes[count].pid = (pid_t)pid;
+      processes[count].below = false;
+      if (ReadStat(entry->name, &processes[count].parent, &processes[count].alive)) count++;
+    }
+  }
+}
+
+/* /proc lists pids in ascending order. */
+static bool IsBelow(pid_t pid, size_t count) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (processes[middle].pid == pid) return processes[middle].below;
+    if (processes[middle].pid < pid) low = middle + 1;
+    else high = middle;
+  }
+  return false;
+}
+
+unsigned TreeSignal(pid_t root, int signal) {
+  size_t count = Scan();
+  unsigned found = 0;
+  bool grew = true;
+  while (grew) { /* twice as a rule: parents mostly have the lower pid */
+    grew = false;
+    for (size_t i = 0; i < count; i++) {
+      if (processes[i].below || processes[i].pid == root) continue;
+      if (processes[i].parent != root && !IsBelow(processes[i].parent, count)) continue;
+      processes[i].below = grew = true;
+      if (!processes[i].alive) continue;
+      found++;
+      kill(processes[i].pid, signal);
+    }
+  }
+  return found;
+}
+
+unsigned TreeKillOrphans(void) {
+  size_t count = Scan();
+  unsigned found = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (processes[i].parent != 1 || !processes[i].alive || JobsIsHelper(processes[i].pid)) continue;
+    found++;
+    kill(processes[i].pid, SIGKILL);
+  }
+  return found;
+}
