@@ -75,8 +75,12 @@ free_subnet() {
 }
 
 refuse_if_harmful() {
-  [ -z "$(other_dockerds)" ] || ! ip link show docker0 >/dev/null 2>&1 || die \
-    "a dockerd runs here (pid $(other_dockerds | tr '\n' ' ')) that this user can't reach, and a second one would take its bridge docker0 away; set DOCKER_HOST to its socket, run as root, or join its group: sudo adduser $(id -un) docker, and log in again"
+  local others
+  others=$(other_dockerds | xargs)
+  [ -n "$others" ] && ip link show docker0 >/dev/null 2>&1 || return 0
+  say "a dockerd runs here (pid $others) but does not answer, and a second one would take its bridge docker0 away"
+  [ "$(id -u)" -eq 0 ] || die "join its group and log in again: sudo adduser $(id -un) docker; or run this as root"
+  die "set DOCKER_HOST to its socket, or stop it"
 }
 
 close_other_descriptors() {
