@@ -91,6 +91,7 @@ struct FdWatch::State : std::enable_shared_from_this<State> {
   Descriptor descriptor;
   Direction read{Descriptor::wait_read, nullptr};
   Direction write{Descriptor::wait_write, nullptr};
+  Direction hangup{Descriptor::wait_error, nullptr};
   Direction* running = nullptr;
   bool replaced = false;
   bool closed = false;
@@ -102,6 +103,7 @@ FdWatch::~FdWatch() {
   state_->closed = true;
   state_->read.fn = nullptr;
   state_->write.fn = nullptr;
+  state_->hangup.fn = nullptr;
   state_->descriptor.release();  // cancels the waits; the descriptor stays with its owner
 }
 
@@ -113,6 +115,11 @@ void FdWatch::OnReadable(std::function<void()> fn) {
 void FdWatch::OnWritable(std::function<void()> fn) {
   if (state_->running == &state_->write) state_->replaced = true;
   state_->Set(state_->write, std::move(fn));
+}
+
+void FdWatch::OnHangup(std::function<void()> fn) {
+  if (state_->running == &state_->hangup) state_->replaced = true;
+  state_->Set(state_->hangup, std::move(fn));
 }
 
 struct Timer::State : std::enable_shared_from_this<State> {

@@ -46,6 +46,8 @@ class FdWatch {
   // A callback that leaves bytes unread is called again.
   void OnReadable(std::function<void()> fn);
   void OnWritable(std::function<void()> fn);  // set it only while there is something to write
+  // Runs when both directions are gone, also while nothing is being read; for a socket whose peer may close only its writing side.
+  void OnHangup(std::function<void()> fn);
 
  private:
   struct State;

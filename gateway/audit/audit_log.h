@@ -35,13 +35,19 @@ struct EndRecord {
   std::string_view error;
 };
 
+struct AuditLimits {
+  int64_t rotate_bytes = 256LL << 20;  // the file is renamed to audit-<time>.jsonl beyond
+  int64_t reserve_bytes = 4LL << 20;   // preallocated beside the log, 1 KiB for each end that may come
+};
+
 // Append-only JSON lines, 0600. Each record is one write() of a whole line; seq grows by one per record across rotation and restarts.
 // At open: a torn last line is closed off, begins without an end get an end with outcome "unknown".
 // An allowed begin reserves room for its end, so that an end is never lost to a full disk. Core thread only; fdatasync runs on a
 // thread of its own (sync batch: within 50 ms).
 class AuditLog {
  public:
-  static Result<std::unique_ptr<AuditLog>> Open(const std::string& path, AuditSync sync, const Clock& clock, GatewayMetrics& metrics);
+  static Result<std::unique_ptr<AuditLog>> Open(const std::string& path, AuditSync sync, const Clock& clock, GatewayMetrics& metrics,
+                                                const AuditLimits& limits = {});
   virtual ~AuditLog() = default;
 
   // The call's id. An error means: not recorded, so do not run it.
@@ -50,6 +56,7 @@ class AuditLog {
   // event "note": kind grant | config | auth | control.
   virtual Result<> Note(std::string_view kind, const AgentRef* agent, std::string_view actor, std::string_view message) = 0;
   virtual void SetSync(AuditSync sync) = 0;
+  // Beyond it this agent's calls are refused until midnight UTC, with one summary note a second; 0 = no budget.
   virtual void SetBudget(int64_t per_agent_bytes_per_day) = 0;
 };
 

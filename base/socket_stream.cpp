@@ -1,0 +1,154 @@
+#include "base/socket_stream.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace beige {
+namespace {
+constexpr size_t kReadBytes = 64u << 10;
+constexpr size_t kKeepCapacity = 64u << 10;
+}  // namespace
+
+void WriteBatch::Leave() {
+  if (depth_ > 1) {
+    --depth_;
+    return;
+  }
+  // Flushing calls nobody back, so nothing is added meanwhile.
+  for (SocketStream* stream : dirty_) {
+    stream->dirty_ = false;
+    stream->Flush();
+  }
+  dirty_.clear();
+  depth_ = 0;
+}
+
+SocketStream::SocketStream(Loop& loop, WriteBatch& batch, UniqueFd fd, SocketStreamOwner* owner)
+    : loop_(loop), batch_(batch), fd_(std::move(fd)), owner_(owner), watch_(std::make_unique<FdWatch>(loop, fd_.get())) {
+  Rearm();
+}
+
+SocketStream::~SocketStream() {
+  *alive_ = false;
+  if (dirty_) std::erase(batch_.dirty_, this);
+}
+
+void SocketStream::Rearm() {
+  const bool want = !paused_ && !eof_ && !broken_ && unsent() <= kPauseAt;
+  if (want == reading_) return;
+  reading_ = want;
+  if (want) {
+    watch_->OnReadable([this] { OnReadable(); });
+  } else {
+    watch_->OnReadable(nullptr);
+  }
+  // Without reading, the end of the peer would go unnoticed.
+  if (!want && !broken_) {
+    watch_->OnHangup([this] { Break(); });
+  } else {
+    watch_->OnHangup(nullptr);
+  }
+}
+
+void SocketStream::PauseReading(bool pause) {
+  paused_ = pause;
+  Rearm();
+}
+
+void SocketStream::OnReadable() {
+  char buffer[kReadBytes];
+  const ssize_t n = ::recv(fd_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+  if (n < 0) {
+    if (errno == EAGAIN || errno == EINTR) return;
+    Break();
+    return;
+  }
+  const std::shared_ptr<bool> alive = alive_;
+  WriteBatch& batch = batch_;
+  batch.Enter();
+  if (n > 0) {
+    owner_->OnBytes(std::string_view(buffer, static_cast<size_t>(n)));
+  } else {
+    eof_ = true;
+    Rearm();
+    owner_->OnEof();
+  }
+  batch.Leave();
+}
+
+// The owner hears of it from the loop, not in the middle of whatever it was doing when a write failed.
+void SocketStream::Break() {
+  if (broken_) return;
+  broken_ = true;
+  out_.clear();
+  head_ = 0;
+  watch_->OnWritable(nullptr);
+  waiting_to_write_ = false;
+  Rearm();
+  loop_.Post([this, alive = alive_] {
+    if (!*alive) return;
+    WriteBatch& batch = batch_;
+    batch.Enter();
+    owner_->OnClosed();
+    batch.Leave();
+  });
+}
+
+void SocketStream::Write(std::string_view bytes) {
+  if (broken_) return;
+  out_.append(bytes);
+  Commit();
+}
+
+void SocketStream::Commit() {
+  if (broken_) {
+    out_.clear();
+    return;
+  }
+  if (batch_.depth_ == 0) {
+    Flush();
+  } else if (!dirty_) {
+    dirty_ = true;
+    batch_.dirty_.push_back(this);
+  }
+}
+
+void SocketStream::Flush() {
+  while (!broken_ && head_ < out_.size()) {
+    const ssize_t n = ::send(fd_.get(), out_.data() + head_, out_.size() - head_, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n >= 0) {
+      head_ += static_cast<size_t>(n);
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) {
+      Break();
+      return;
+    }
+    break;
+  }
+  if (head_ == out_.size()) {
+    head_ = 0;
+    out_.clear();
+    if (out_.capacity() > kKeepCapacity) out_.shrink_to_fit();
+    if (waiting_to_write_) {
+      waiting_to_write_ = false;
+      watch_->OnWritable(nullptr);
+    }
+  } else {
+    if (head_ > kPauseAt && head_ > out_.size() / 2) {
+      out_.erase(0, head_);
+      head_ = 0;
+    }
+    if (!waiting_to_write_) {
+      waiting_to_write_ = true;
+      watch_->OnWritable([this] { Flush(); });
+    }
+  }
+  Rearm();
+}
+
+}  // namespace beige

@@ -1,0 +1,88 @@
+#ifndef BEIGE_BASE_SOCKET_STREAM_H_
+#define BEIGE_BASE_SOCKET_STREAM_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/loop.h"
+#include "base/unique_fd.h"
+
+namespace beige {
+
+class SocketStream;
+
+// Gathers what streams of one loop write while one event is handled, so that each peer gets one send for it (and is woken once).
+// Outlives its streams.
+class WriteBatch {
+ public:
+  WriteBatch() = default;
+  WriteBatch(const WriteBatch&) = delete;
+  WriteBatch& operator=(const WriteBatch&) = delete;
+  void Enter() { ++depth_; }
+  void Leave();
+
+ private:
+  friend class SocketStream;
+  int depth_ = 0;
+  std::vector<SocketStream*> dirty_;
+};
+
+// Who owns a SocketStream. Any of these may destroy the stream.
+class SocketStreamOwner {
+ public:
+  virtual ~SocketStreamOwner() = default;
+  virtual void OnBytes(std::string_view bytes) = 0;  // valid until it returns
+  // The peer closed its writing side and may still read. Nothing more is read; OnClosed follows when it is gone altogether.
+  virtual void OnEof() = 0;
+  virtual void OnClosed() = 0;  // the connection is dead; comes once, never from within Write
+};
+
+// A connected Unix stream socket on a loop: bytes in by callback, bytes out by a queue that never blocks.
+// Reading stops by itself while more than kPauseAt bytes wait unsent, so that a peer that does not read can't make us queue answers.
+class SocketStream {
+ public:
+  static constexpr size_t kPauseAt = 256u << 10;
+
+  SocketStream(Loop& loop, WriteBatch& batch, UniqueFd fd, SocketStreamOwner* owner);
+  ~SocketStream();
+  SocketStream(const SocketStream&) = delete;
+  SocketStream& operator=(const SocketStream&) = delete;
+
+  void Write(std::string_view bytes);
+  // For writers that format in place: append to the buffer, then Commit(). Nothing else may be called in between.
+  std::string& Buffer() { return out_; }
+  void Commit();
+
+  void PauseReading(bool pause);
+  size_t unsent() const { return out_.size() - head_; }
+  int fd() const { return fd_.get(); }
+  // Lets what is queued go out as far as the peer takes it now. For a last word before the stream is destroyed.
+  void Flush();
+
+ private:
+  friend class WriteBatch;
+  void OnReadable();
+  void Break();
+  void Rearm();
+
+  Loop& loop_;
+  WriteBatch& batch_;
+  UniqueFd fd_;
+  SocketStreamOwner* owner_;
+  std::unique_ptr<FdWatch> watch_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  std::string out_;
+  size_t head_ = 0;
+  bool dirty_ = false;
+  bool waiting_to_write_ = false;
+  bool reading_ = false;
+  bool paused_ = false;
+  bool eof_ = false;
+  bool broken_ = false;
+};
+
+}  // namespace beige
+
+#endif

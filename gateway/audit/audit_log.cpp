@@ -1,0 +1,310 @@
+#include "gateway/audit/audit_log.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "gateway/audit/budget.h"
+#include "gateway/audit/record.h"
+#include "gateway/audit/recovery.h"
+#include "gateway/audit/reserve.h"
+#include "gateway/audit/sync_thread.h"
+#include "gateway/metrics/metrics.h"
+
+namespace beige {
+namespace {
+using audit::kMaxEndBytes;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kSyncPeriod{30};  // plus one fdatasync: within 50 ms
+constexpr milliseconds kRetry{100};      // of a reserve that could not be made whole
+constexpr int64_t kReleaseBytes = 64 << 10;
+
+std::string ErrnoText(int err) { return std::system_category().message(err); }
+
+// audit-20261129T120000.123Z.jsonl: sorts by time.
+std::string RotatedName(const std::string& path, std::string_view time) {
+  std::string stamp;
+  for (const char c : time) {
+    if (c != '-' && c != ':') stamp += c;
+  }
+  constexpr std::string_view kSuffix = ".jsonl";
+  const std::string stem = path.ends_with(kSuffix) ? path.substr(0, path.size() - kSuffix.size()) : path;
+  return stem + "-" + stamp + std::string(kSuffix);
+}
+
+std::optional<std::string> NewestRotated(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash);
+  const std::string name = path.substr(slash == std::string::npos ? 0 : slash + 1);
+  const std::string stem = name.substr(0, name.rfind('.')) + "-";
+  const auto names = ListDir(directory);
+  if (!names) return std::nullopt;
+  for (auto it = names->rbegin(); it != names->rend(); ++it) {
+    if (it->starts_with(stem) && it->ends_with(".jsonl")) return JoinPath(directory, *it);
+  }
+  return std::nullopt;
+}
+
+class FileAuditLog final : public AuditLog {
+ public:
+  FileAuditLog(std::string path, AuditSync sync, const Clock& clock, GatewayMetrics& metrics, const AuditLimits& limits,
+               audit::Reserve reserve)
+      : path_(std::move(path)), sync_(sync), clock_(clock), metrics_(metrics), limits_(limits), reserve_(std::move(reserve)),
+        thread_(kSyncPeriod) {}
+
+  ~FileAuditLog() override { TellRefusals(/*all=*/true); }
+
+  Result<> Start() {
+    audit::Leftover leftover;
+    const SystemTime now = clock_.WallNow();
+    const std::string today = FormatTime(now).substr(0, 10);
+    struct stat st {};
+    const bool present = ::stat(path_.c_str(), &st) == 0;
+    // Calls may run across a rotation; a young file is no proof that its predecessor's are all closed.
+    if (!present || st.st_size < limits_.rotate_bytes / 4) {
+      if (const auto rotated = NewestRotated(path_)) BEIGE_TRY(audit::Scan(*rotated, today, leftover));
+    }
+    BEIGE_TRY(audit::Scan(path_, today, leftover));
+    BEIGE_TRY(OpenFile());
+    seq_ = leftover.last_seq;
+    for (const auto& [uid, bytes] : leftover.bytes_today) budget_.Preload(audit::Budget::DayOf(now), uid, bytes);
+    if (leftover.torn_bytes > 0) {
+      // The torn bytes stay as a line of their own; a reader skips it and finds the note beside it.
+      line_ = "\n";
+      if (const int err = WriteLine(true)) return FailErrno(err, "write " + path_);
+      (void)Note("config", nullptr, "gateway", "audit: closed a torn record of " + std::to_string(leftover.torn_bytes) + " bytes left by a crash");
+    }
+    for (const auto& [id, line] : leftover.unfinished) CloseUnfinished(id, line);
+    return {};
+  }
+
+  Result<std::string> Begin(const BeginRecord& record) override {
+    const SystemTime now = clock_.WallNow();
+    if (budget_.HasRefusals()) TellRefusals(/*all=*/false);
+    if (auto ready = ReadyToBegin(record.allowed); !ready) {
+      metrics_.CountAuditWriteFailure();
+      return tl::make_unexpected(std::move(ready.error()));
+    }
+    const AgentRef& agent = record.request->agent;
+    if (!budget_.Admit(agent, now)) {
+      return Fail(Code::kExhausted, "audit: the budget of agent " + agent.name + " for today is used up; raise audit.perAgentBytesPerDay or wait until 00:00 UTC");
+    }
+    std::string id = RandomUlid();
+    line_.clear();
+    audit::AppendBegin(line_, {time_.Of(now), seq_ + 1, id}, record);
+    if (const int err = WriteLine(false)) {
+      metrics_.CountAuditWriteFailure();
+      return Unwritable(err);
+    }
+    Written(agent.uid, now);
+    if (record.allowed) ++open_calls_;
+    if (sync_ == AuditSync::kEach) {
+      if (const int err = SyncNow()) {
+        metrics_.CountAuditWriteFailure();
+        if (record.allowed) End(id, {record.request, "cancelled", 0, 125, 0, 0, 0, 0, "not run: the audit log could not be synced"});
+        return Unwritable(err);
+      }
+    }
+    return id;
+  }
+
+  void End(const std::string& id, const EndRecord& record) override {
+    if (open_calls_ > 0) --open_calls_;
+    if (budget_.HasRefusals()) TellRefusals(false);
+    const SystemTime now = clock_.WallNow();
+    const CallRequest& call = *record.request;
+    if (FlushPending() && WriteEnd(id, call.agent, call.tool, record, now)) return;
+    metrics_.CountAuditWriteFailure();
+    if (pending_.empty()) LogError("audit: the end of a call can't be written and waits in memory", {{"path", path_}, {"error", last_error_}});
+    pending_.push_back({id, call.agent, call.tool, record, std::string(record.outcome), std::string(record.error), now});
+  }
+
+  Result<> Note(std::string_view kind, const AgentRef* agent, std::string_view actor, std::string_view message) override {
+    if (!FlushPending()) return Unwritable(last_errno_);
+    const SystemTime now = clock_.WallNow();
+    line_.clear();
+    audit::AppendNote(line_, {time_.Of(now), seq_ + 1, RandomUlid()}, kind, agent, actor, message);
+    if (const int err = WriteLine(false)) {
+      metrics_.CountAuditWriteFailure();
+      return Unwritable(err);
+    }
+    Written({}, now);
+    if (sync_ == AuditSync::kEach) (void)SyncNow();
+    return {};
+  }
+
+  void SetSync(AuditSync sync) override { sync_ = sync; }
+  void SetBudget(int64_t bytes) override { budget_.SetLimit(bytes); }
+
+ private:
+  struct PendingEnd {
+    std::string id;
+    AgentRef agent;
+    std::string tool;
+    EndRecord record;  // its views are not valid; the texts are below
+    std::string outcome;
+    std::string error;
+    SystemTime when;
+  };
+
+  Result<> OpenFile() {
+    UniqueFd fd(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd) return FailErrno(errno, "open " + path_);
+    struct stat st {};
+    if (::fstat(fd.get(), &st) != 0) return FailErrno(errno, "stat " + path_);
+    size_ = st.st_size;
+    fd_ = std::make_shared<const UniqueFd>(std::move(fd));
+    thread_.Use(fd_);
+    return {};
+  }
+
+  Result<> ReadyToBegin(bool allowed) {
+    if (!FlushPending()) return Unwritable(last_errno_);
+    if (sync_ == AuditSync::kBatch && thread_.error() != 0) return Unwritable(thread_.error());
+    if (!allowed) return {};
+    if (!reserve_.whole()) {
+      const SteadyTime now = clock_.Now();
+      if (now - last_restore_ < kRetry && last_restore_ != SteadyTime()) return Unwritable(ENOSPC);
+      last_restore_ = now;
+      if (!reserve_.Restore()) return Unwritable(ENOSPC);
+    }
+    if ((open_calls_ + 1) * static_cast<int64_t>(kMaxEndBytes) > reserve_.bytes()) {
+      return Fail(Code::kExhausted, "audit: " + std::to_string(open_calls_) + " calls are running; no room is reserved for the end of another");
+    }
+    return {};
+  }
+
+  tl::unexpected<Error> Unwritable(int err) const {
+    return Fail(Code::kUnavailable, "the audit log can't be written: " + ErrnoText(err) + "; see " + path_ + " on the host");
+  }
+
+  // One write() of line_. 0 or errno; a cut write is taken back, so that a line is there whole or not at all.
+  int WriteLine(bool may_use_reserve) {
+    for (;;) {
+      const ssize_t n = ::write(fd_->get(), line_.data(), line_.size());
+      if (n == static_cast<ssize_t>(line_.size())) {
+        size_ += n;
+        return 0;
+      }
+      int err = n < 0 ? errno : ENOSPC;
+      if (n > 0 && ::ftruncate(fd_->get(), size_) != 0) LogError("audit: a cut record stays in the log", {{"error", ErrnoText(errno)}});
+      if (err == EINTR) continue;
+      if ((err == ENOSPC || err == EDQUOT) && may_use_reserve && reserve_.Release(kReleaseBytes)) continue;
+      last_errno_ = err;
+      last_error_ = ErrnoText(err);
+      return err;
+    }
+  }
+
+  void Written(const std::string& uid, SystemTime now) {
+    ++seq_;
+    if (!uid.empty()) budget_.Count(uid, static_cast<int64_t>(line_.size()), now);
+    metrics_.CountAuditRecord();
+    if (sync_ == AuditSync::kBatch) thread_.MarkDirty();
+    if (size_ >= limits_.rotate_bytes) Rotate(now);
+  }
+
+  bool WriteEnd(const std::string& id, const AgentRef& agent, std::string_view tool, const EndRecord& record, SystemTime when) {
+    line_.clear();
+    audit::AppendEnd(line_, {time_.Of(when), seq_ + 1, id}, agent, tool, record);
+    if (WriteLine(true) != 0) return false;
+    Written(agent.uid, when);
+    if (sync_ == AuditSync::kEach) (void)SyncNow();
+    return true;
+  }
+
+  bool FlushPending() {
+    while (!pending_.empty()) {
+      PendingEnd& end = pending_.front();
+      end.record.outcome = end.outcome;
+      end.record.error = end.error;
+      if (!WriteEnd(end.id, end.agent, end.tool, end.record, end.when)) return false;
+      pending_.erase(pending_.begin());
+    }
+    return true;
+  }
+
+  int SyncNow() {
+    if (::fdatasync(fd_->get()) == 0) return 0;
+    last_errno_ = errno;
+    last_error_ = ErrnoText(errno);
+    return last_errno_;
+  }
+
+  void TellRefusals(bool all) {
+    budget_.TakeSummaries(clock_.WallNow(), all, [this](const audit::Budget::Summary& summary) {
+      (void)Note("config", &summary.agent, "gateway",
+                 "audit: over its budget for today; refused " + std::to_string(summary.refused) + " calls without a record each");
+    });
+  }
+
+  // The old file is complete and synced before the new one has its first record.
+  void Rotate(SystemTime now) {
+    if (sync_ != AuditSync::kNone) (void)SyncNow();
+    std::string target = RotatedName(path_, FormatTime(now));
+    if (Exists(target)) target = RotatedName(path_, FormatTime(now) + "-" + std::to_string(seq_));
+    const auto old = fd_;
+    if (::rename(path_.c_str(), target.c_str()) != 0) {
+      LogError("audit: rotation failed; the log goes on in one file", {{"path", path_}, {"error", ErrnoText(errno)}});
+      return;
+    }
+    if (auto opened = OpenFile(); !opened) {
+      // Back to where it was: better a large file than no log.
+      (void)::rename(target.c_str(), path_.c_str());
+      LogError("audit: rotation failed; the log goes on in one file", {{"path", path_}, {"error", opened.error().message}});
+    }
+  }
+
+  void CloseUnfinished(const std::string& id, const std::string& line) {
+    const auto begin = nlohmann::json::parse(line, nullptr, false);
+    if (!begin.is_object()) return;
+    const auto text = [&](const char* key) { return begin.contains(key) && begin[key].is_string() ? begin[key].get<std::string>() : std::string(); };
+    PendingEnd end{id, {text("namespace"), text("agent"), text("agentUid")}, text("tool"), {}, "unknown", "the gateway ended before the call did",
+                   clock_.WallNow()};
+    end.record.exit_code = 125;
+    pending_.push_back(std::move(end));
+    (void)FlushPending();
+  }
+
+  const std::string path_;
+  AuditSync sync_;
+  const Clock& clock_;
+  GatewayMetrics& metrics_;
+  const AuditLimits limits_;
+  audit::Reserve reserve_;
+  audit::SyncThread thread_;
+  audit::Budget budget_;
+  audit::TimeText time_;
+  std::shared_ptr<const UniqueFd> fd_;
+  int64_t size_ = 0;
+  uint64_t seq_ = 0;
+  int64_t open_calls_ = 0;
+  std::string line_;
+  std::vector<PendingEnd> pending_;
+  SteadyTime last_restore_{};
+  int last_errno_ = 0;
+  std::string last_error_;
+};
+}  // namespace
+
+Result<std::unique_ptr<AuditLog>> AuditLog::Open(const std::string& path, AuditSync sync, const Clock& clock, GatewayMetrics& metrics,
+                                                 const AuditLimits& limits) {
+  const size_t dot = path.rfind(".jsonl");
+  BEIGE_ASSIGN(audit::Reserve reserve, audit::Reserve::Open(path.substr(0, dot) + ".reserve", limits.reserve_bytes));
+  auto log = std::make_unique<FileAuditLog>(path, sync, clock, metrics, limits, std::move(reserve));
+  BEIGE_TRY(log->Start());
+  return std::unique_ptr<AuditLog>(std::move(log));
+}
+
+}  // namespace beige
