@@ -26,7 +26,7 @@ constexpr std::array<Suffix, 9> kSuffixes = {{{"Ti", int64_t{1} << 40},
                                               {"k", 1'000},
                                               {"", 1}}};
 
-// digits[.digits] times `factor`, exactly; nothing when it is no such number, does not fit, or is not whole.
+// digits[.digits] times `factor`, rounded up to a whole one as Kubernetes does; nothing when it is no such number or does not fit.
 std::optional<int64_t> Scaled(std::string_view number, int64_t factor) {
   Wide value = 0;
   Wide scale = 1;
@@ -44,8 +44,9 @@ std::optional<int64_t> Scaled(std::string_view number, int64_t factor) {
   }
   if (digits == 0 || number.back() == '.') return std::nullopt;
   value *= factor;  // below 1e21 * 2^40: fits 128 bits
-  if (value % scale != 0 || value / scale > INT64_MAX) return std::nullopt;
-  return static_cast<int64_t>(value / scale);
+  value = (value + scale - 1) / scale;
+  if (value > INT64_MAX) return std::nullopt;
+  return static_cast<int64_t>(value);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace beige {
 
 // "1", "0.5", "500m", "1.5" as thousandths of a core; from 10m to 1024 cores.
 Result<int64_t> ParseCpu(std::string_view text);
-// "2Gi", "1.5Gi", "512M", "1073741824" as bytes; from 16Mi to 64Ti. Fractions of a byte are refused, and so is "512m" (thousandths of a byte).
+// "2Gi", "1.5Gi", "512M", "1073741824" as bytes; from 16Mi to 64Ti. "512m" (thousandths of a byte) is refused.
 Result<int64_t> ParseMemory(std::string_view text);
 // As ParseMemory, from `minimum` bytes: sizes of buffers and files.
 Result<int64_t> ParseBytes(std::string_view text, int64_t minimum);

@@ -43,6 +43,21 @@ const Schema& AgentMetadataSchema() {
   return schema;
 }
 
+const Schema& GatewayConfigSchema() {
+  static const Schema schema = CompiledText(GatewaySchema(), "gateway.yaml");
+  return schema;
+}
+
+const Schema& OperatorConfigSchema() {
+  static const Schema schema = CompiledText(OperatorSchema(), "operator.yaml");
+  return schema;
+}
+
+const Schema& ToolManifestSchema() {
+  static const Schema schema = CompiledText(ToolSchema(), "tool.yaml");
+  return schema;
+}
+
 bool CheckHeader(const YamlNode& document, const std::string& path, const std::string& kind, Problems& problems) {
   if (!document.IsMap()) {
     problems.Want(document, path, "a document with apiVersion: " + std::string(kApiVersion) + " and kind: " + kind);

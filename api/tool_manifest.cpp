@@ -1,0 +1,141 @@
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "api/config_reader.h"
+#include "api/expand.h"
+#include "api/reserved_names.h"
+#include "api/schemas_compiled.h"
+#include "base/files.h"
+
+namespace beige {
+namespace {
+
+constexpr size_t kMaxSecretBytes = 64u << 10;
+
+void CheckName(ConfigReader& reader, const YamlNode& name, bool allow_shadow) {
+  if (allow_shadow || !std::ranges::binary_search(kReservedToolNames, std::string_view(name.text))) return;
+  reader.problems().Add(name.mark, "name", "\"" + name.text + "\" is the name of a utility that every sandbox has; take another, or say allowShadow: true");
+}
+
+std::vector<std::string> CommandOf(ConfigReader& reader, const YamlNode& list) {
+  std::vector<std::string> out;
+  for (const YamlNode& item : list.items) out.push_back(item.text);
+  if (out.empty() || !list.items[0].IsString()) return out;
+  const std::string path = "command[0]";
+  const YamlNode& program = list.items[0];
+  if (program.text.empty()) {
+    reader.problems().Want(program, path, "a program");
+    return out;
+  }
+  if (program.text.find('/') == std::string::npos) return out;
+  out[0] = AbsolutePath(reader.folder(), program.text);
+  // What a cell shows: the tool's folder and the system.
+  const auto within = [&](std::string_view directory) { return out[0].starts_with(std::string(directory) + "/"); };
+  if (!within(reader.folder()) && !within("/usr") && !within("/bin") && !within("/sbin")) {
+    reader.problems().Want(program, path, "a program in the tool's folder or beneath /usr, which is all that its cell has");
+    return out;
+  }
+  struct stat info {};
+  if (::stat(out[0].c_str(), &info) != 0) {
+    reader.problems().Add(program.mark, path, "no such file: " + out[0]);
+  } else if (!S_ISREG(info.st_mode)) {
+    reader.problems().Add(program.mark, path, "not a regular file: " + out[0]);
+  } else if ((info.st_mode & 0111) == 0) {
+    reader.problems().Add(program.mark, path, "not executable: " + out[0] + "; chmod +x it");
+  }
+  return out;
+}
+
+// Names of variables, of env and of secrets.
+bool CheckVariable(ConfigReader& reader, const YamlField& field, const std::string& path) {
+  if (!IsVariableName(field.key)) {
+    reader.problems().Add(field.mark, path, "want a name of letters, digits and '_' that does not start with a digit");
+    return false;
+  }
+  if (field.key.starts_with("BEIGE_") || field.key == "PATH" || field.key == "HOME") {
+    reader.problems().Add(field.mark, path, field.key + " is set by Beige; take another name");
+    return false;
+  }
+  return true;
+}
+
+std::map<std::string, std::string> EnvOf(ConfigReader& reader, const YamlNode& map) {
+  std::map<std::string, std::string> out;
+  for (const YamlField& field : map.fields) {
+    const std::string path = PathOf("env", field.key);
+    if (!CheckVariable(reader, field, path) || !field.value.IsString()) continue;
+    // Only looked at here; the cell fills it in.
+    const auto known = Expand(field.value.text, [](const std::string& name) -> std::optional<std::string> {
+      if (name == "BEIGE_TOOL_DATA" || name == "BEIGE_AGENT") return "";
+      return std::nullopt;
+    });
+    if (!known && known.error().code == Code::kNotFound) {
+      reader.problems().Add(field.value.mark, path, "${" + known.error().message + "} is not filled in here, only ${BEIGE_TOOL_DATA} and ${BEIGE_AGENT}; what comes from the gateway's environment goes under secrets");
+    } else if (!known) {
+      reader.problems().Want(field.value, path, known.error().message);
+    }
+    out[field.key] = field.value.text;
+  }
+  return out;
+}
+
+// Problems of a secret say where and why, and never what.
+Secret SecretOf(ConfigReader& reader, const YamlNode& node, const std::string& path, const EnvLookup& env) {
+  const auto problem = [&](Mark mark, const std::string& message) {
+    reader.problems().Add(mark, path, message);
+    return Secret();
+  };
+  const std::string wanted = "want \"${NAME}\" or {file: PATH}";
+  std::string value;
+  if (node.IsString()) {
+    if (node.text.find("${") == std::string::npos) return problem(node.mark, wanted + ", got a text that is not shown; a secret does not stand in the file itself");
+    const auto expanded = Expand(node.text, env);
+    if (!expanded && expanded.error().code == Code::kNotFound) return problem(node.mark, "the variable " + expanded.error().message + " is not set in the gateway's environment");
+    if (!expanded) return problem(node.mark, "want " + expanded.error().message);
+    value = *expanded;
+  } else if (node.IsMap() && node.fields.size() == 1 && node["file"].IsString()) {
+    const std::string file = reader.Path(node["file"], path + ".file");
+    if (file.empty()) return Secret();
+    auto content = ReadFile(file, kMaxSecretBytes);
+    if (!content) return problem(node["file"].mark, content.error().message);
+    if (content->ends_with('\n')) content->pop_back();
+    if (content->ends_with('\r')) content->pop_back();
+    value = std::move(*content);
+  } else {
+    return problem(node.mark, wanted);
+  }
+  if (value.empty()) return problem(node.mark, "the secret is empty");
+  if (value.find('\0') != std::string::npos) return problem(node.mark, "the secret contains a NUL character, which no environment variable can");
+  return Secret(std::move(value));
+}
+
+}  // namespace
+
+Loaded<ToolManifest> LoadToolManifest(std::string_view text, const std::string& file, const EnvLookup& env) {
+  ConfigReader reader(text, file, "", ToolManifestSchema(), env);
+  if (!reader.readable()) return {std::nullopt, reader.problems().Take()};
+  const YamlNode& root = reader.root();
+  ToolManifest tool;
+  tool.name = root["name"].text;
+  tool.allow_shadow = root["allowShadow"].boolean;
+  CheckName(reader, root["name"], tool.allow_shadow);
+  tool.description = root["description"].text;
+  for (const YamlNode& item : root["usage"].items) tool.usage.push_back(item.text);
+  tool.command = CommandOf(reader, root["command"]);
+  tool.stdin_open = root["stdin"].boolean;
+  tool.timeout = reader.Duration(root["timeout"], "timeout", std::chrono::milliseconds(100), std::chrono::hours(24));
+  tool.network = root["network"].text == "host" ? ToolNetwork::kHost : ToolNetwork::kNone;
+  tool.env = EnvOf(reader, root["env"]);
+  for (const YamlField& field : root["secrets"].fields) {
+    const std::string path = PathOf("secrets", field.key);
+    if (!CheckVariable(reader, field, path)) continue;
+    if (root["env"].Find(field.key) != nullptr) reader.problems().Add(field.mark, path, "stands under env too");
+    tool.secrets[field.key] = SecretOf(reader, field.value, path, env);
+  }
+  tool.folder = reader.folder();
+  if (!reader.problems().empty()) return {std::nullopt, reader.problems().Take()};
+  return {std::move(tool), {}};
+}
+
+}  // namespace beige
