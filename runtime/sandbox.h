@@ -136,6 +136,11 @@ class SandboxRuntime {
   virtual Result<> Unpause(const std::string& id) = 0;
   virtual Result<> Rename(const std::string& id, const std::string& name) = 0;
   virtual Result<> Remove(const std::string& id) = 0;               // by force, anonymous volumes and its bridge with it; gone is success
+  // Removes what no sandbox of the home needs any more: bridges whose sandbox was removed by hand. For the start and a slow resync.
+  virtual Result<> Prune(const std::string& home) {
+    (void)home;
+    return {};
+  }
 
   // Reads the running container back (inspect, and /proc of its PID 1 where visible): user, capabilities, no-new-privileges, seccomp,
   // mounts, limits, runtime, network, init, read-only root, tmpfs, image volumes. Empty = all as asked.

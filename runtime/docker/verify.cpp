@@ -1,0 +1,65 @@
+#include "runtime/engine/verify.h"
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "runtime/docker/docker_impl.h"
+#include "runtime/engine/harden.h"
+#include "runtime/engine/process_facts.h"
+
+namespace beige::runtime::docker {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kInitWait{3'000};
+constexpr milliseconds kInitPoll{5};
+
+// Under gVisor or Kata the host's process is the sandbox's kernel, not the agent's program; there the engine's word has to do.
+bool IsNativeRuntime(const std::string& runtime) {
+  return runtime.empty() || runtime == "runc" || runtime == "crun" || runtime == "io.containerd.runc.v2";
+}
+
+// `start` answers a moment before the runtime's init has become the program; seccomp and the name change only then.
+bool IsRuntimeInit(const engine::ProcessFacts& facts) { return facts.status.name.starts_with("runc:[") || facts.status.name == "crun"; }
+
+Result<std::optional<engine::ProcessFacts>> ReadSettled(const engine::ContainerInspect& container,
+                                                        const std::map<std::string, std::string>& sources) {
+  const auto until = std::chrono::steady_clock::now() + kInitWait;
+  for (;;) {
+    BEIGE_ASSIGN(auto facts, engine::ReadProcess(static_cast<pid_t>(container.pid), container.id, sources));
+    if (!facts || !IsRuntimeInit(*facts) || std::chrono::steady_clock::now() > until) return facts;
+    std::this_thread::sleep_for(kInitPoll);
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Mismatch>> DockerRuntime::Verify(const SandboxSpec& spec, const std::string& id) {
+  BEIGE_ASSIGN(const auto container, Inspect(id));
+  if (!container) return Fail(Code::kNotFound, "verify container " + id.substr(0, 12) + ": no such container");
+  engine::ImageInspect image;
+  BEIGE_ASSIGN(auto found, InspectImage(container->image_id));
+  if (found) {
+    image = std::move(*found);
+  } else {
+    image.volumes = container->volumes;  // the image was removed by force; the container has its volumes
+  }
+  BEIGE_ASSIGN(const engine::CreateRequest want, engine::Harden(spec, image, engine::FileLimit()));
+  std::vector<Mismatch> out = engine::CompareInspect(want, *container, image.env, {});
+  if (!container->running) {
+    out.push_back({"state", "running", container->status});
+    return out;
+  }
+  if (!IsNativeRuntime(container->runtime)) return out;
+  std::map<std::string, std::string> sources;
+  for (const Mount& mount : spec.mounts) sources[mount.target] = mount.source;
+  BEIGE_ASSIGN(const auto facts, ReadSettled(*container, sources));
+  if (!facts) return out;
+  for (Mismatch& mismatch : engine::CompareProcess(want, *facts)) out.push_back(std::move(mismatch));
+  return out;
+}
+
+}  // namespace beige::runtime::docker

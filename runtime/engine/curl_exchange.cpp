@@ -1,0 +1,186 @@
+#include "runtime/engine/curl_exchange.h"
+
+#include <fcntl.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "base/files.h"
+
+namespace beige::runtime::engine {
+
+namespace {
+
+std::set<std::string> OpenDescriptors() {
+  auto names = ListDir("/proc/self/fd");
+  return names ? std::set<std::string>(names->begin(), names->end()) : std::set<std::string>();
+}
+
+curl_socket_t OpenCloexec(void*, curlsocktype, curl_sockaddr* address) {
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == '\r' || text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
+  return text;
+}
+
+bool NameIs(std::string_view name, std::string_view want) {
+  return name.size() == want.size() && strncasecmp(name.data(), want.data(), want.size()) == 0;
+}
+
+Ended EndedBy(CURLcode code) {
+  switch (code) {
+    case CURLE_OK: return Ended::kComplete;
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_COULDNT_RESOLVE_HOST: return Ended::kNoConnection;
+    case CURLE_OPERATION_TIMEDOUT: return Ended::kTimeout;
+    case CURLE_ABORTED_BY_CALLBACK: return Ended::kStopped;
+    default: return Ended::kBroken;
+  }
+}
+
+}  // namespace
+
+// The library's wakeup pair is made without CLOEXEC; everything that appears meanwhile has to be CLOEXEC anyway.
+CURLM* OpenMulti() {
+  curl_global_init(CURL_GLOBAL_DEFAULT);  // counted and thread-safe
+  const auto before = OpenDescriptors();
+  CURLM* multi = curl_multi_init();
+  for (const std::string& name : OpenDescriptors()) {
+    if (before.contains(name)) continue;
+    int fd = -1;
+    std::from_chars(name.data(), name.data() + name.size(), fd);
+    if (const int flags = fcntl(fd, F_GETFD); flags >= 0) fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+  }
+  return multi;
+}
+
+void CloseMulti(CURLM* multi) {
+  curl_multi_cleanup(multi);
+  curl_global_cleanup();
+}
+
+Exchange::Exchange(Transfer transfer)
+    : transfer_(std::move(transfer)), easy_(curl_easy_init()), url_("http://engine" + transfer_.target) {
+  curl_easy_setopt(easy_, CURLOPT_URL, url_.c_str());
+  curl_easy_setopt(easy_, CURLOPT_UNIX_SOCKET_PATH, transfer_.socket.c_str());
+  curl_easy_setopt(easy_, CURLOPT_PROXY, "");  // a proxy in the environment is not for the engine
+  curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(easy_, CURLOPT_QUICK_EXIT, 1L);
+  curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http");
+  curl_easy_setopt(easy_, CURLOPT_OPENSOCKETFUNCTION, OpenCloexec);
+  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, error_);
+  curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, OnHeader);
+  curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, OnData);
+  curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
+  SetBody();
+  SetDeadlines();
+}
+
+void Exchange::SetBody() {
+  headers_ = curl_slist_append(headers_, "Expect:");
+  if (!transfer_.content_type.empty()) headers_ = curl_slist_append(headers_, ("Content-Type: " + transfer_.content_type).c_str());
+  if (transfer_.upload) {
+    curl_easy_setopt(easy_, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer_.upload_size));
+    curl_easy_setopt(easy_, CURLOPT_READFUNCTION, OnRead);
+    curl_easy_setopt(easy_, CURLOPT_READDATA, this);
+    curl_easy_setopt(easy_, CURLOPT_SEEKFUNCTION, OnSeek);
+    curl_easy_setopt(easy_, CURLOPT_SEEKDATA, this);
+    curl_easy_setopt(easy_, CURLOPT_UPLOAD_BUFFERSIZE, 256L * 1024);
+  } else if (transfer_.method == "POST") {
+    curl_easy_setopt(easy_, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer_.body.size()));
+    curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, transfer_.body.c_str());
+  } else if (transfer_.method != "GET") {
+    curl_easy_setopt(easy_, CURLOPT_CUSTOMREQUEST, transfer_.method.c_str());
+  }
+  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);
+}
+
+void Exchange::SetDeadlines() {
+  if (transfer_.deadline.count() > 0) curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, static_cast<long>(transfer_.deadline.count()));
+  // The library's own limit of 300 s for a connect stands where there is no deadline; a Unix socket answers at once.
+  if (transfer_.idle.count() > 0) {
+    curl_easy_setopt(easy_, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(easy_, CURLOPT_LOW_SPEED_TIME, std::max(1L, static_cast<long>(transfer_.idle.count() / 1000)));
+  }
+}
+
+Exchange::~Exchange() {
+  curl_easy_cleanup(easy_);
+  curl_slist_free_all(headers_);
+}
+
+void Exchange::Finish(CURLcode code) {
+  outcome_.ended = stopped_ ? Ended::kStopped : EndedBy(code);
+  if (code != CURLE_OK) {
+    outcome_.why = error_[0] != '\0' ? error_ : curl_easy_strerror(code);
+    long os_error = 0;
+    curl_easy_getinfo(easy_, CURLINFO_OS_ERRNO, &os_error);
+    if (outcome_.ended == Ended::kNoConnection && os_error != 0) outcome_.why = std::strerror(static_cast<int>(os_error));
+  }
+  transfer_.on_done(outcome_);
+}
+
+size_t Exchange::OnHeader(char* data, size_t size, size_t count, void* self) {
+  auto& exchange = *static_cast<Exchange*>(self);
+  Outcome& outcome = exchange.outcome_;
+  const std::string_view line = Trim(std::string_view(data, size * count));
+  if (line.empty()) {
+    long status = 0;
+    curl_easy_getinfo(exchange.easy_, CURLINFO_RESPONSE_CODE, &status);
+    outcome.status = static_cast<int>(status);
+    if (status >= 200 && !exchange.headers_done_) {
+      exchange.headers_done_ = true;
+      if (exchange.transfer_.on_headers) exchange.transfer_.on_headers(outcome.status);
+    }
+    return size * count;
+  }
+  const size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return size * count;
+  const std::string_view name = line.substr(0, colon);
+  const std::string_view value = Trim(line.substr(colon + 1));
+  if (NameIs(name, "api-version")) outcome.api_version = value;
+  if (NameIs(name, "server")) outcome.server = value;
+  if (NameIs(name, "libpod-api-version")) outcome.libpod = true;
+  return size * count;
+}
+
+size_t Exchange::OnData(char* data, size_t size, size_t count, void* self) {
+  auto& exchange = *static_cast<Exchange*>(self);
+  const size_t n = size * count;
+  if (!exchange.transfer_.on_data) return n;
+  switch (exchange.transfer_.on_data(std::string_view(data, n))) {
+    case Flow::kMore: return n;
+    case Flow::kPause: return CURL_WRITEFUNC_PAUSE;
+    case Flow::kStop: break;
+  }
+  exchange.stopped_ = true;
+  return n + 1;  // any other number than n ends the exchange
+}
+
+size_t Exchange::OnRead(char* into, size_t size, size_t count, void* self) {
+  auto& exchange = *static_cast<Exchange*>(self);
+  for (;;) {
+    const ssize_t n = read(exchange.transfer_.upload.get(), into, size * count);
+    if (n >= 0) return static_cast<size_t>(n);
+    if (errno != EINTR) return CURL_READFUNC_ABORT;
+  }
+}
+
+int Exchange::OnSeek(void* self, curl_off_t offset, int origin) {
+  auto& exchange = *static_cast<Exchange*>(self);
+  return lseek(exchange.transfer_.upload.get(), offset, origin) < 0 ? CURL_SEEKFUNC_FAIL : CURL_SEEKFUNC_OK;
+}
+
+}  // namespace beige::runtime::engine

@@ -1,0 +1,88 @@
+#ifndef BEIGE_RUNTIME_ENGINE_PROCESS_FACTS_H_
+#define BEIGE_RUNTIME_ENGINE_PROCESS_FACTS_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace beige::runtime::engine {
+
+// One line of /proc/<pid>/mountinfo (proc(5)).
+struct MountFact {
+  uint64_t id = 0;
+  std::string root;      // within its file system
+  std::string point;     // as the container sees it
+  std::vector<std::string> options;  // of the mount, not of the file system
+  std::string fs_type;
+  std::vector<std::string> super_options;
+  bool Has(std::string_view option) const;
+};
+
+struct IdRange {
+  int64_t inside = 0;
+  int64_t outside = 0;
+  int64_t count = 0;
+};
+
+// What a mount's target is, followed from the container's root as the container would.
+struct TargetFact {
+  uint64_t mount_id = 0;
+  bool same_as_source = false;  // same file as the source on this host
+};
+
+struct StatusFacts {
+  std::string name;
+  std::vector<int64_t> uids;  // real, effective, saved, file system
+  std::vector<int64_t> gids;
+  std::vector<int64_t> groups;
+  std::map<std::string, std::string> capabilities;  // CapInh, CapPrm, CapEff, CapBnd, CapAmb -> hex
+  std::string no_new_privileges;
+  std::string seccomp;  // 2 = filter
+};
+
+// Limits as the kernel enforces them; nullopt where the control group can't be read here. -1 = no limit.
+struct CgroupFacts {
+  std::optional<int64_t> memory;
+  std::optional<int64_t> memory_swap;  // memory and swap together
+  std::optional<int64_t> pids;
+  std::optional<int64_t> nano_cpus;
+};
+
+// A container's first process as the kernel knows it.
+struct ProcessFacts {
+  StatusFacts status;
+  std::vector<IdRange> uid_map;
+  std::vector<IdRange> gid_map;
+  std::vector<MountFact> mounts;
+  std::vector<std::string> interfaces;  // but for the kernel's idle fallback tunnels
+  std::string core_limit;               // hard, "0"
+  std::string files_limit;              // hard
+  CgroupFacts cgroup;
+  // By target; without entry where this process may not follow it.
+  std::map<std::string, TargetFact> targets;
+};
+
+StatusFacts ParseStatus(std::string_view text);
+std::vector<MountFact> ParseMountInfo(std::string_view text);
+std::vector<IdRange> ParseIdMap(std::string_view text);
+std::vector<std::string> ParseInterfaces(std::string_view net_dev);
+std::string ParseHardLimit(std::string_view limits, std::string_view name);
+// `outside` as the container sees it; -1 when it has no such id.
+int64_t InsideId(const std::vector<IdRange>& map, int64_t outside);
+
+// Reads /proc/<pid>. nullopt when `pid` is not visible here as a process of container `container_id` (an engine on another host, in a
+// virtual machine or in another pid namespace). `sources`: target -> source of each bind mount.
+Result<std::optional<ProcessFacts>> ReadProcess(pid_t pid, const std::string& container_id, const std::map<std::string, std::string>& sources);
+
+CgroupFacts ReadCgroup(std::string_view proc_cgroup);  // text of /proc/<pid>/cgroup
+
+}  // namespace beige::runtime::engine
+
+#endif

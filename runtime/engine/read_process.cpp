@@ -1,0 +1,71 @@
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/unique_fd.h"
+#include "runtime/engine/process_facts.h"
+
+namespace beige::runtime::engine {
+
+namespace {
+
+constexpr size_t kMost = 4u << 20;
+
+// "" when the file is gone or not ours to read; what is then missing shows as a mismatch.
+std::string ReadOr(const std::string& path) { return ReadFile(path, kMost).value_or(""); }
+
+UniqueFd OpenInRoot(int root, const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  return UniqueFd(static_cast<int>(syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
+}
+
+bool Describe(int fd, struct statx& out) {
+  return statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, &out) == 0 && (out.stx_mask & STATX_MNT_ID) != 0;
+}
+
+std::map<std::string, TargetFact> FollowTargets(const std::string& proc, const std::map<std::string, std::string>& sources) {
+  std::map<std::string, TargetFact> out;
+  // Not allowed without ptrace rights over the process: then only mountinfo speaks.
+  const UniqueFd root(open((proc + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return out;
+  for (const auto& [target, source] : sources) {
+    const UniqueFd inside = OpenInRoot(root.get(), target);
+    const UniqueFd outside(open(source.c_str(), O_PATH | O_CLOEXEC));
+    struct statx in{};
+    struct statx from{};
+    if (!inside || !outside || !Describe(inside.get(), in) || !Describe(outside.get(), from)) continue;
+    const bool same = in.stx_ino == from.stx_ino && in.stx_dev_major == from.stx_dev_major && in.stx_dev_minor == from.stx_dev_minor;
+    out[target] = {in.stx_mnt_id, same};
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::optional<ProcessFacts>> ReadProcess(pid_t pid, const std::string& container_id,
+                                                const std::map<std::string, std::string>& sources) {
+  const std::string proc = "/proc/" + std::to_string(pid);
+  const std::string cgroup = ReadOr(proc + "/cgroup");
+  if (container_id.empty() || cgroup.find(container_id) == std::string::npos) return std::nullopt;
+  ProcessFacts facts;
+  facts.status = ParseStatus(ReadOr(proc + "/status"));
+  facts.uid_map = ParseIdMap(ReadOr(proc + "/uid_map"));
+  facts.gid_map = ParseIdMap(ReadOr(proc + "/gid_map"));
+  facts.mounts = ParseMountInfo(ReadOr(proc + "/mountinfo"));
+  facts.interfaces = ParseInterfaces(ReadOr(proc + "/net/dev"));
+  const std::string limits = ReadOr(proc + "/limits");
+  facts.core_limit = ParseHardLimit(limits, "Max core file size");
+  facts.files_limit = ParseHardLimit(limits, "Max open files");
+  facts.cgroup = ReadCgroup(cgroup);
+  facts.targets = FollowTargets(proc, sources);
+  // All read from one process: a pid that went meanwhile gives halves.
+  if (ReadOr(proc + "/cgroup") != cgroup) return Fail(Code::kConflict, "the process of container " + container_id + " ended while it was looked at");
+  return facts;
+}
+
+}  // namespace beige::runtime::engine
