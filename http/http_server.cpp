@@ -99,7 +99,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
   void Close();
   void Stop() {
-    if (state_ == State::kReading || state_ == State::kLingering) Close();
+    if (state_ == State::kReading || state_ == State::kLingering || peer_gone_) Close();
   }
 
   // From the Responder; `exchange` tells answers of earlier requests apart.
@@ -535,6 +535,11 @@ void Connection::ArmTimer(SteadyClock::time_point at) {
 void Connection::DeadlinePassed() {
   if (state_ == State::kReading && got_bytes_) {
     return Refuse(408, "Timeout", "the request took longer than " + std::to_string(core_->limits.request_timeout.count()) + " ms to arrive");
+  }
+  if (write_pending_) {
+    // What lies in the kernel's buffers would wait for this reader on its own: reset instead.
+    error_code ec;
+    socket_.set_option(asio::socket_base::linger(true, 0), ec);
   }
   Close();
 }

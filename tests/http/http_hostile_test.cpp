@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BadRequest{"NotHttp", std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 15), 400},
                       BadRequest{"NulInHeader", std::string("GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n", 30), 400},
                       BadRequest{"NewlineOnly", "GET / HTTP/1.1\nHost: a\n\n\r\n\r\n", 400}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(HttpHostileTest, AnEndlessHeaderIsCutAtItsLimit) {
   Start();
