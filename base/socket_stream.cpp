@@ -37,7 +37,7 @@ SocketStream::~SocketStream() {
 }
 
 void SocketStream::Rearm() {
-  const bool want = !paused_ && !eof_ && !broken_ && unsent() <= kPauseAt;
+  const bool want = !paused_ && !eof_ && !broken_ && !closing_ && unsent() <= kPauseAt;
   if (want == reading_) return;
   reading_ = want;
   if (want) {
@@ -56,6 +56,12 @@ void SocketStream::Rearm() {
 void SocketStream::PauseReading(bool pause) {
   paused_ = pause;
   Rearm();
+}
+
+void SocketStream::CloseWhenSent() {
+  closing_ = true;
+  Rearm();
+  Flush();
 }
 
 void SocketStream::OnReadable() {
@@ -138,6 +144,11 @@ void SocketStream::Flush() {
       waiting_to_write_ = false;
       watch_->OnWritable(nullptr);
     }
+    if (closing_ && !broken_) {
+      ::shutdown(fd_.get(), SHUT_RDWR);
+      Break();
+      return;
+    }
   } else {
     if (head_ > kPauseAt && head_ > out_.size() / 2) {
       out_.erase(0, head_);
@@ -145,7 +156,10 @@ void SocketStream::Flush() {
     }
     if (!waiting_to_write_) {
       waiting_to_write_ = true;
-      watch_->OnWritable([this] { Flush(); });
+      watch_->OnWritable([this] {
+        Flush();
+        if (!broken_ && unsent() == 0) owner_->OnDrained();
+      });
     }
   }
   Rearm();

@@ -37,6 +37,7 @@ class SocketStreamOwner {
   // The peer closed its writing side and may still read. Nothing more is read; OnClosed follows when it is gone altogether.
   virtual void OnEof() = 0;
   virtual void OnClosed() = 0;  // the connection is dead; comes once, never from within Write
+  virtual void OnDrained() {}   // what had to wait for the peer is sent; from the loop
 };
 
 // A connected Unix stream socket on a loop: bytes in by callback, bytes out by a queue that never blocks.
@@ -56,6 +57,8 @@ class SocketStream {
   void Commit();
 
   void PauseReading(bool pause);
+  // Reads no more, and ends the connection (OnClosed) as soon as everything is sent.
+  void CloseWhenSent();
   size_t unsent() const { return out_.size() - head_; }
   int fd() const { return fd_.get(); }
   // Lets what is queued go out as far as the peer takes it now. For a last word before the stream is destroyed.
@@ -81,6 +84,7 @@ class SocketStream {
   bool paused_ = false;
   bool eof_ = false;
   bool broken_ = false;
+  bool closing_ = false;
 };
 
 }  // namespace beige
