@@ -50,6 +50,14 @@ Result<pid_t> Spawn(const SpawnRequest& request) {
     const bool named = std::any_of(request.fds.begin(), request.fds.end(), [&](const auto& pair) { return pair.second == fd; });
     if (!named) posix_spawn_file_actions_addopen(&actions.value, fd, "/dev/null", O_RDWR, 0);
   }
+  // What our own parent left open without CLOEXEC must not reach the child either.
+  int highest = 2;
+  for (const auto& [ours, theirs] : request.fds) highest = std::max(highest, theirs);
+  for (int fd = 3; fd < highest; ++fd) {
+    const bool named = std::any_of(request.fds.begin(), request.fds.end(), [&](const auto& pair) { return pair.second == fd; });
+    if (!named) posix_spawn_file_actions_addclose(&actions.value, fd);
+  }
+  posix_spawn_file_actions_addclosefrom_np(&actions.value, highest + 1);
   Attributes attributes;
   sigset_t none;
   sigset_t all;

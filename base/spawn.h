@@ -15,7 +15,7 @@ namespace beige {
 struct SpawnRequest {
   std::vector<std::string> argv;         // argv[0] is looked up on PATH unless it has a slash
   std::vector<std::string> environment;  // KEY=VALUE, complete
-  std::vector<std::pair<int, int>> fds;  // (ours, theirs); what is not named is closed by CLOEXEC; 0-2 not named are /dev/null
+  std::vector<std::pair<int, int>> fds;  // (ours, theirs); what is not named is closed; 0-2 not named are /dev/null
   bool new_session = false;
 };
 

@@ -35,8 +35,9 @@ Result<> CheckSocketPath(const std::string& path) {
 }
 
 Result<UniqueFd> ListenUnix(const std::string& path, mode_t mode, int backlog) {
-  const std::string temp = path + "~";
-  BEIGE_TRY(CheckSocketPath(temp));
+  BEIGE_TRY(CheckSocketPath(path));
+  // No longer than the name itself, so that every path that CheckSocketPath takes can be bound.
+  const std::string temp = path.substr(0, path.size() - 1) + "~";
   BEIGE_ASSIGN(UniqueFd fd, StreamSocket());
   BEIGE_TRY(SetNonBlocking(fd.get()));
   ::unlink(temp.c_str());
