@@ -1,0 +1,86 @@
+#include "cli/report.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace beige::cli {
+
+int StatusOf(Code code) {
+  switch (code) {
+    case Code::kInvalid: return kUsage;
+    case Code::kNotFound: return kNotFound;
+    case Code::kDenied: return kDenied;
+    case Code::kUnavailable: return kUnavailable;
+    case Code::kTimeout: return kTimedOut;
+    case Code::kConflict:
+    case Code::kExhausted:
+    case Code::kInternal: return kFailed;
+  }
+  return kFailed;
+}
+
+void Print(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void PrintLine(std::string_view text) { Print(std::string(text) + "\n"); }
+
+namespace {
+void ToStderr(std::string line) {
+  // One error is one line, whatever a library put into its text.
+  for (char& c : line) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+}  // namespace
+
+void PrintError(std::string_view command, std::string_view message) {
+  ToStderr("beige: " + std::string(command) + (command.empty() ? "" : ": ") + Printable(message));
+}
+
+void PrintWarning(std::string_view command, std::string_view message) {
+  ToStderr("beige: " + std::string(command) + ": warning: " + Printable(message));
+}
+
+int Report(std::string_view command, const Error& error) {
+  PrintError(command, error.message);
+  return StatusOf(error.code);
+}
+
+int Report(std::string_view command, Status status, std::string_view message) {
+  PrintError(command, message);
+  return status;
+}
+
+std::string Printable(std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    const auto u = static_cast<unsigned char>(c);
+    if (u >= 0x20 && u != 0x7f) {
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else {
+      out += "\\x";
+      out += kHex[u >> 4];
+      out += kHex[u & 15];
+    }
+  }
+  return out;
+}
+
+bool WantsColour(int fd) {
+  const char* no = std::getenv("NO_COLOR");
+  return ::isatty(fd) == 1 && (no == nullptr || *no == '\0');
+}
+
+}  // namespace beige::cli

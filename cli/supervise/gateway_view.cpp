@@ -1,0 +1,109 @@
+#include "cli/supervise/gateway_view.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/files.h"
+#include "cli/supervise/engine_sockets.h"
+
+namespace beige::cli {
+namespace {
+namespace fs = std::filesystem;
+
+std::string RealPath(const std::string& path) {
+  std::error_code ec;
+  const fs::path real = fs::canonical(path, ec);
+  return ec ? "" : real.string();
+}
+
+std::string ConfiguredSocket(const HomePaths& paths, const EnvLookup& env) {
+  const auto text = ReadFileIfExists(paths.OperatorYaml());
+  if (!text || !*text) return "";
+  const auto loaded = LoadOperatorConfig(**text, paths.OperatorYaml(), env);
+  return loaded.value ? loaded.value->engine_socket : "";
+}
+
+// What must stay visible wherever it lies: programs, name resolution, and what gateway.yaml names.
+std::vector<std::string> Needed(const HomePaths& paths, const EnvLookup& env) {
+  std::vector<std::string> needed = {ExecutableDir(), "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/run/connman",
+                                     "/run/nscd"};
+  if (const std::string resolv = RealPath("/etc/resolv.conf"); !resolv.empty()) needed.push_back(fs::path(resolv).parent_path());
+  std::string path = env("PATH").value_or("");
+  for (size_t start = 0; start < path.size();) {
+    const size_t end = std::min(path.find(':', start), path.size());
+    if (end > start) needed.push_back(path.substr(start, end - start));
+    start = end + 1;
+  }
+  if (const auto text = ReadFileIfExists(paths.GatewayYaml()); text && *text) {
+    const auto loaded = LoadGatewayConfig(**text, paths.GatewayYaml(), env);
+    if (loaded.value) {
+      for (const auto& [name, tool] : loaded.value->tools) needed.push_back(tool.path);
+      for (const auto& [name, skill] : loaded.value->skills) needed.push_back(skill.path);
+      for (const auto& token : loaded.value->tokens) needed.push_back(fs::path(token.file).parent_path());
+    }
+  }
+  return needed;
+}
+
+size_t Depth(const std::string& path) { return path == "/" ? 0 : static_cast<size_t>(std::count(path.begin(), path.end(), '/')); }
+}  // namespace
+
+bool IsWithin(const std::string& path, const std::string& directory) {
+  if (directory == "/") return true;
+  return path == directory || (path.starts_with(directory) && path[directory.size()] == '/');
+}
+
+Result<GatewayView> DescribeGatewayView(const HomePaths& paths, const EnvLookup& env) {
+  GatewayView view;
+  view.as_root = ::geteuid() == 0;
+  view.home = RealPath(paths.home());
+  for (const auto& directory : {paths.Workspaces(), paths.home() + "/sessions", paths.LogsDir(), paths.DataGateway(), paths.RunDir()}) {
+    view.writable.push_back(RealPath(directory));
+  }
+  const std::string table = ReadFile("/proc/net/unix", 64u << 20).value_or("");
+  view.masked = DirectoriesOf(EngineSockets(ConfiguredSocket(paths, env), env, table));
+
+  std::set<std::string> kept{view.home};
+  for (const auto& path : Needed(paths, env)) {
+    const std::string real = RealPath(path);
+    const bool hidden = std::any_of(view.masked.begin(), view.masked.end(), [&](const auto& mask) { return IsWithin(real, mask); });
+    if (!real.empty() && hidden && !IsWithin(real, view.home)) kept.insert(real);
+  }
+  view.kept.assign(kept.begin(), kept.end());
+  for (const auto& mask : view.masked) {
+    const bool system = mask == "/" || IsWithin("/usr/bin", mask) || IsWithin("/proc/self", mask) || IsWithin(mask, "/dev") || IsWithin(mask, "/proc");
+    const bool needed = kept.contains(mask) || std::find(view.writable.begin(), view.writable.end(), mask) != view.writable.end();
+    if (system || needed) {
+      return Fail(Code::kInvalid, "an engine's socket lies directly in " + mask + ", which the gateway needs; move the socket to a directory of its own");
+    }
+  }
+  return view;
+}
+
+std::vector<std::string> BubblewrapArguments(const GatewayView& view) {
+  struct Mount {
+    std::string path;
+    std::vector<std::string> arguments;
+  };
+  std::vector<Mount> mounts;
+  for (const auto& path : view.masked) mounts.push_back({path, {"--tmpfs", path}});
+  for (const auto& path : view.kept) mounts.push_back({path, {"--ro-bind", path, path}});
+  for (const auto& path : view.writable) mounts.push_back({path, {"--bind", path, path}});
+  std::stable_sort(mounts.begin(), mounts.end(), [](const Mount& a, const Mount& b) { return Depth(a.path) < Depth(b.path); });
+
+  // No pid namespace: the gateway must see the pids of its peers. /proc stays writable, for the uid maps of the cells that it makes.
+  std::vector<std::string> arguments = {"--unshare-user", "--unshare-ipc", "--die-with-parent", "--cap-drop", "ALL"};
+  if (view.as_root) {
+    // Without it the kernel refuses to map uid 0 into the user namespace of a cell. It gives no power outside this namespace.
+    arguments.insert(arguments.end(), {"--cap-add", "CAP_SETFCAP"});
+  }
+  arguments.insert(arguments.end(), {"--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--bind", "/proc", "/proc"});
+  for (const auto& mount : mounts) arguments.insert(arguments.end(), mount.arguments.begin(), mount.arguments.end());
+  arguments.insert(arguments.end(), {"--chdir", view.home, "--"});
+  return arguments;
+}
+
+}  // namespace beige::cli

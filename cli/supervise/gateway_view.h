@@ -1,0 +1,36 @@
+#ifndef BEIGE_CLI_SUPERVISE_GATEWAY_VIEW_H_
+#define BEIGE_CLI_SUPERVISE_GATEWAY_VIEW_H_
+
+#include <string>
+#include <vector>
+
+#include "api/load.h"
+#include "api/paths.h"
+#include "base/result.h"
+
+namespace beige::cli {
+
+// What the gateway sees of the machine when bubblewrap starts it: everything read-only, its own directories of the home writable, and an
+// empty directory where an engine's socket lies.
+struct GatewayView {
+  std::string home;                    // real path
+  std::vector<std::string> writable;   // real paths
+  std::vector<std::string> masked;     // directories of engine sockets, real paths
+  std::vector<std::string> kept;       // stay visible (read-only) though a masked directory holds them
+  bool as_root = false;                // the effective uid is 0
+  bool operator==(const GatewayView&) const = default;
+};
+
+// Reads the home's configuration and the machine. Invalid when an engine socket lies where it can't be masked without hiding what the
+// gateway needs; the text says why.
+Result<GatewayView> DescribeGatewayView(const HomePaths& paths, const EnvLookup& env);
+
+// Arguments of bubblewrap up to and including `--`; the program follows. Mounts go from the root down, so that the innermost wins.
+std::vector<std::string> BubblewrapArguments(const GatewayView& view);
+
+// True when `path` is `directory` or lies beneath it; both absolute and normal.
+bool IsWithin(const std::string& path, const std::string& directory);
+
+}  // namespace beige::cli
+
+#endif

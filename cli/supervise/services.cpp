@@ -1,0 +1,85 @@
+#include "cli/supervise/services.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "base/spawn.h"
+#include "base/unix_socket.h"
+#include "cli/processes.h"
+#include "cli/supervise/bound_exec.h"
+#include "cli/supervise/gateway_view.h"
+#include "cli/supervise/view_check.h"
+
+namespace beige::cli {
+namespace {
+std::vector<std::string> CommandOf(const HomePaths& paths, const char* process) {
+  return {ExecutableDir() + "/" + process, "--home", paths.home()};
+}
+
+Result<Launch> LaunchBound(const HomePaths& paths, const char* process) {
+  return Launch{BoundCommand(CommandOf(paths, process)), CurrentEnvironment(), false};
+}
+
+Result<Launch> LaunchInView(const HomePaths& paths) {
+  // Described anew for each start: the engine's socket may have moved.
+  BEIGE_ASSIGN(const GatewayView view, DescribeGatewayView(paths, ProcessEnv()));
+  Launch launch;
+  launch.argv = {"bwrap", "--info-fd", "3"};
+  for (auto& argument : BubblewrapArguments(view)) launch.argv.push_back(std::move(argument));
+  for (auto& argument : CommandOf(paths, kGatewayProcess)) launch.argv.push_back(std::move(argument));
+  launch.environment = CurrentEnvironment();
+  launch.through_bubblewrap = true;
+  return launch;
+}
+}  // namespace
+
+PrivilegeSplit ProbePrivilegeSplit(const HomePaths& paths) {
+  const auto view = DescribeGatewayView(paths, ProcessEnv());
+  if (!view) return {"none", view.error().message};
+  if (const auto proved = ProveView(paths, *view); !proved) return {"none", proved.error().message};
+  return {"namespace", ""};
+}
+
+std::vector<Service> ServicesOf(const HomePaths& paths, const PrivilegeSplit& split) {
+  const bool in_view = split.kind == "namespace";
+  return {
+      {kGatewayProcess, paths.ProcessLog(kGatewayProcess), [=] { return in_view ? LaunchInView(paths) : LaunchBound(paths, kGatewayProcess); }},
+      {kOperatorProcess, paths.ProcessLog(kOperatorProcess), [=] { return LaunchBound(paths, kOperatorProcess); }},
+  };
+}
+
+bool GatewayAnswers(const HomePaths& paths, pid_t pid) {
+  const auto info = ReadGatewayInfo(paths);
+  return pid > 0 && info && info->pid == pid && ConnectUnix(paths.CliSocket()).has_value();
+}
+
+bool OperatorAnswers(const HomePaths& paths, pid_t pid) {
+  const auto info = ReadOperatorInfo(paths);
+  return pid > 0 && info && info->pid == pid;
+}
+
+std::string LastLogWord(const std::string& log) {
+  const auto text = ReadFile(log, 64u << 20);
+  if (!text) return "";
+  std::string_view rest = *text;
+  std::string fallback;
+  for (int lines = 0; lines < 20 && !rest.empty(); ++lines) {
+    while (rest.ends_with('\n')) rest.remove_suffix(1);
+    const size_t start = rest.rfind('\n') + 1;  // npos + 1 is 0
+    const std::string line(rest.substr(start));
+    rest = rest.substr(0, start);
+    const auto object = nlohmann::json::parse(line, nullptr, false);
+    if (!object.is_object()) {
+      if (fallback.empty()) fallback = line;
+      continue;
+    }
+    std::string word = object.value("msg", "");
+    if (const std::string error = object.value("error", ""); !error.empty()) word += ": " + error;
+    // The reason is the last error; a farewell line may follow it.
+    if (object.value("level", "") == "error") return word;
+    if (fallback.empty()) fallback = word;
+  }
+  return fallback;
+}
+
+}  // namespace beige::cli
