@@ -156,7 +156,13 @@ bool JobsOnFrame(struct Frame *frame) {
   switch (frame->kind) {
     case BGE_STDIN:
       if (!(job->flags & BGE_FLAG_STDIN) || job->in_eof) return true;
-      return TakeInput(job, frame->payload, frame->length);
+      if (!TakeInput(job, frame->payload, frame->length)) {
+        /* The one who sends too much may be agent code behind the gateway: only its own job pays. */
+        job->fail_code = 125;
+        Join(job->text, sizeof job->text, "protocol error: more input than the window allows", NULL);
+        StartKilling(job, NowMs());
+      }
+      return true;
     case BGE_SIGNAL:
       if (frame->length == 1) OnSignal(job, frame->payload[0]);
       return true;

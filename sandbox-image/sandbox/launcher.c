@@ -70,7 +70,11 @@ static int Connect(const char *tool) {
   long pause = kFirstPause;
   while (true) {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && fd < 3) fd = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* a closed stdin or stdout stays closed */
+    if (fd >= 0 && fd < 3) { /* a closed stdin or stdout stays closed */
+      int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+      close(fd);
+      fd = moved;
+    }
     if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
     int error = errno;
     if (fd >= 0) close(fd);

@@ -106,7 +106,8 @@ void Abandon(struct Job *job) {
 }
 
 static void KillAgain(struct Job *job, int64_t now) {
-  unsigned found = job->helper == 0 ? 0 : TreeSignal(job->helper, SIGKILL);
+  bool alone = job->helper == 0 || (job->ended && !job->others);
+  unsigned found = alone ? 0 : TreeSignal(job->helper, SIGKILL);
   int64_t since = now - job->kill_since;
   if (job->helper != 0 && ((found == 0 && since >= kHelperStuck) || since >= kKillAtLeast)) kill(job->helper, SIGKILL);
   job->act_at = now + (job->kill_tries < 5 ? 2 << job->kill_tries : 50);
@@ -117,7 +118,14 @@ void StartKilling(struct Job *job, int64_t now) {
   if (job->phase == kKilling) return;
   job->phase = kKilling;
   job->kill_since = now;
-  KillAgain(job, now);
+  job->act_at = now + 1;
+  if (job->leader == 0 || job->ended) {
+    KillAgain(job, now);
+  } else {
+    /* Often this is all there is, and /proc need not be read. */
+    kill(-job->leader, SIGKILL);
+    kill(job->leader, SIGKILL);
+  }
 }
 
 static void Expire(struct Job *job, int64_t now) {

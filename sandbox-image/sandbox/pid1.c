@@ -129,6 +129,7 @@ static _Noreturn void Loop(void) {
   int64_t now = NowMs();
   while (true) {
     int count = epoll_wait(poller, events, kEvents, Timeout(now));
+    TreeForget();
     for (int i = 0; i < count; i++) Dispatch(&events[i]);
     now = NowMs();
     if (now >= orphans_at) HuntOrphans();

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "helper.h"
@@ -91,7 +92,9 @@ static _Noreturn void Exec(char **argv, size_t count, char **variables) {
 }
 
 static void ResetSignals(void) {
-  for (int number = 1; number < 65; number++) signal(number, SIG_DFL);
+  /* Not signal(): musl keeps three for itself, which a parent with another C library may have ignored. All zero is SIG_DFL. */
+  static const uint64_t kDefault[8];
+  for (int number = 1; number < 65; number++) syscall(SYS_rt_sigaction, number, kDefault, NULL, 8);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);

@@ -24,10 +24,14 @@ struct Entry { /* struct linux_dirent64 */
 };
 
 static struct {
-  pid_t pid, parent;
-  bool alive, below;
+  pid_t pid, parent, root; /* root: the one that it was found to descend from */
+  bool alive;
 } processes[kMaxProcesses];
+static size_t count;
+static bool fresh;
 static int proc = -1;
+
+void TreeForget(void) { fresh = false; }
 
 int TreeOpen(void) {
   proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -51,57 +55,62 @@ static bool ReadStat(const char *name, pid_t *parent, bool *alive) {
   return true;
 }
 
-static size_t Scan(void) {
+static void Scan(void) {
   static _Alignas(struct Entry) char entries[8192];
-  size_t count = 0;
+  if (fresh) return;
+  fresh = true;
+  count = 0;
   lseek(proc, 0, SEEK_SET);
   while (true) {
     long got = syscall(SYS_getdents64, proc, entries, sizeof entries);
-    if (got <= 0) return count;
+    if (got <= 0) return;
     for (long at = 0; at < got;) {
       const struct Entry *entry = (const struct Entry *)(const void *)(entries + at);
       at += entry->length;
       int64_t pid = ParseDecimal(entry->name, INT32_MAX);
       if (pid <= 1 || count == kMaxProcesses) continue;
       processes[count].pid = (pid_t)pid;
-      processes[count].below = false;
+      processes[count].root = 0;
       if (ReadStat(entry->name, &processes[count].parent, &processes[count].alive)) count++;
     }
   }
 }
 
 /* /proc lists pids in ascending order. */
-static bool IsBelow(pid_t pid, size_t count) {
+static pid_t RootOf(pid_t pid) {
   size_t low = 0, high = count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if (processes[middle].pid == pid) return processes[middle].below;
+    if (processes[middle].pid == pid) return processes[middle].root;
     if (processes[middle].pid < pid) low = middle + 1;
     else high = middle;
   }
-  return false;
+  return 0;
 }
 
 unsigned TreeSignal(pid_t root, int signal) {
-  size_t count = Scan();
+  Scan();
   unsigned found = 0;
   bool grew = true;
   while (grew) { /* twice as a rule: parents mostly have the lower pid */
     grew = false;
     for (size_t i = 0; i < count; i++) {
-      if (processes[i].below || processes[i].pid == root) continue;
-      if (processes[i].parent != root && !IsBelow(processes[i].parent, count)) continue;
-      processes[i].below = grew = true;
-      if (!processes[i].alive) continue;
-      found++;
-      kill(processes[i].pid, signal);
+      if (processes[i].root != 0 || processes[i].pid == root) continue;
+      if (processes[i].parent != root && RootOf(processes[i].parent) != root) continue;
+      processes[i].root = root;
+      grew = true;
     }
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (processes[i].root != root || !processes[i].alive) continue;
+    found++;
+    kill(processes[i].pid, signal);
   }
   return found;
 }
 
 unsigned TreeKillOrphans(void) {
-  size_t count = Scan();
+  Scan();
   unsigned found = 0;
   for (size_t i = 0; i < count; i++) {
     if (processes[i].parent != 1 || !processes[i].alive || JobsIsHelper(processes[i].pid)) continue;

@@ -1,0 +1,191 @@
+/* What hostile or unlucky code does inside a sandbox. Each mode prints what happened; the tests judge. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void Report(const char *what, long result) {
+  printf("%s: %s\n", what, result >= 0 ? "allowed" : errno == EPERM ? "EPERM" : strerror(errno));
+}
+
+#if defined(__x86_64__)
+static long Call32(long number, long a, long b, long c, long d) {
+  long result;
+  __asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(a), "c"(b), "d"(c), "S"(d) : "memory", "r8", "r9", "r10", "r11");
+  int narrow = (int)result;
+  if (narrow < 0 && narrow > -4096) {
+    errno = -narrow;
+    return -1;
+  }
+  return result;
+}
+#endif
+
+/* Every call of the filter, on pid 1, with rubbish in the high half of the pid where the kernel ignores it. */
+static int AttackPid1(void) {
+  const long kOne = (long)0x7fffffff00000001;
+  Report("prlimit64", syscall(SYS_prlimit64, 1L, RLIMIT_NOFILE, NULL, NULL));
+  Report("prlimit64 high", syscall(SYS_prlimit64, kOne, RLIMIT_NOFILE, NULL, NULL));
+  Report("sched_setaffinity", syscall(SYS_sched_setaffinity, 1L, 0L, NULL));
+  Report("sched_setscheduler", syscall(SYS_sched_setscheduler, 1L, 0L, NULL));
+  Report("sched_setattr", syscall(SYS_sched_setattr, 1L, NULL, 0L));
+  Report("sched_setparam", syscall(SYS_sched_setparam, 1L, NULL));
+  Report("setpriority process", syscall(SYS_setpriority, PRIO_PROCESS, 1L, 19L));
+  Report("setpriority group", syscall(SYS_setpriority, PRIO_PGRP, 1L, 19L));
+  Report("setpriority user", syscall(SYS_setpriority, PRIO_USER, 0L, 19L));
+  Report("ioprio_set process", syscall(SYS_ioprio_set, 1L, 1L, 3 << 13));
+  Report("ioprio_set user", syscall(SYS_ioprio_set, 3L, (long)getuid(), 3 << 13));
+  Report("ptrace attach", syscall(SYS_ptrace, PTRACE_ATTACH, 1L, 0L, 0L));
+  Report("ptrace seize", syscall(SYS_ptrace, PTRACE_SEIZE, kOne, 0L, 0L));
+  Report("pidfd_open", syscall(SYS_pidfd_open, 1L, 0L));
+#if defined(__x86_64__)
+  Report("i386 prlimit64", Call32(340, 1, RLIMIT_NOFILE, 0, 0));
+  Report("i386 sched_setaffinity", Call32(241, 1, 0, 0, 0));
+  Report("i386 sched_setscheduler", Call32(156, 1, 0, 0, 0));
+  Report("i386 sched_setattr", Call32(351, 1, 0, 0, 0));
+  Report("i386 sched_setparam", Call32(154, 1, 0, 0, 0));
+  Report("i386 setpriority", Call32(97, PRIO_PROCESS, 1, 19, 0));
+  Report("i386 ioprio_set", Call32(289, 1, 1, 3 << 13, 0));
+  Report("i386 ptrace", Call32(26, PTRACE_ATTACH, 1, 0, 0));
+  Report("i386 pidfd_open", Call32(434, 1, 0, 0, 0));
+  Report("x32 prlimit64", syscall(0x40000000L + 302, 1L, RLIMIT_NOFILE, NULL, NULL));
+  Report("x32 ptrace", syscall(0x40000000L + 521, PTRACE_ATTACH, 1L, 0L, 0L));
+  Report("x32 pidfd_open", syscall(0x40000000L + 434, 1L, 0L));
+#endif
+  return 0;
+}
+
+static int TryFiles(void) {
+  static const char *const kFiles[] = {"/proc/1/mem", "/proc/1/environ", "/proc/1/exe", "/proc/1/maps", "/beige/bin/beige-sandbox"};
+  for (size_t i = 0; i < sizeof kFiles / sizeof kFiles[0]; i++) {
+    int fd = open(kFiles[i], O_RDONLY);
+    char byte;
+    printf("%s: %s\n", kFiles[i], fd >= 0 && read(fd, &byte, 1) == 1 ? "read" : "refused");
+  }
+  int seen = 0;
+  for (int fd = 0; fd < 64; fd++) {
+    char path[32], target[64];
+    snprintf(path, sizeof path, "/proc/1/fd/%d", fd);
+    seen += readlink(path, target, sizeof target) >= 0 || open(path, O_RDONLY) >= 0;
+  }
+  printf("/proc/1/fd: %s\n", seen > 0 ? "read" : "refused");
+  return 0;
+}
+
+/* The same calls on oneself and on one's own child must work. */
+static int UseOnOwn(void) {
+  struct rlimit limit;
+  cpu_set_t cpus;
+  Report("getrlimit", getrlimit(RLIMIT_NOFILE, &limit));
+  Report("prlimit self", syscall(SYS_prlimit64, (long)getpid(), RLIMIT_NOFILE, NULL, &limit));
+  Report("setpriority self", setpriority(PRIO_PROCESS, 0, 1));
+  Report("setpriority own group", setpriority(PRIO_PGRP, 0, 1));
+  Report("ioprio_set self", syscall(SYS_ioprio_set, 1L, 0L, 3 << 13));
+  sched_getaffinity(0, sizeof cpus, &cpus);
+  Report("sched_setaffinity self", sched_setaffinity(0, sizeof cpus, &cpus));
+  pid_t child = fork();
+  if (child == 0) {
+    ptrace(PTRACE_TRACEME, 1, NULL, NULL); /* the pid is ignored, so 1 must not matter */
+    raise(SIGSTOP);
+    _exit(7);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  Report("traceme", WIFSTOPPED(status) ? 0 : -1);
+  long word;
+  errno = 0;
+  word = ptrace(PTRACE_PEEKUSER, child, NULL, NULL);
+  (void)word;
+  Report("peek child", errno == 0 ? 0 : -1);
+  Report("pidfd_open child", syscall(SYS_pidfd_open, (long)child, 0L));
+  Report("prlimit child", syscall(SYS_prlimit64, (long)child, RLIMIT_CORE, NULL, &limit));
+  ptrace(PTRACE_CONT, child, NULL, NULL);
+  waitpid(child, &status, 0);
+  Report("child ended by itself", WIFEXITED(status) && WEXITSTATUS(status) == 7 ? 0 : -1);
+  return 0;
+}
+
+static long QueueTo(pid_t pid, int number) {
+  siginfo_t info;
+  memset(&info, 0, sizeof info);
+  info.si_code = SI_QUEUE; /* si_pid stays 0: claims to come from outside */
+  return syscall(SYS_rt_sigqueueinfo, (long)pid, (long)number, &info);
+}
+
+/* SIGTERM to PID 1 in every way; at last with the uid's signal queue full, so that the kernel can't say where it came from. */
+static int SignalPid1(void) {
+  Report("kill", kill(1, SIGTERM));
+  Report("tkill", syscall(SYS_tkill, 1L, (long)SIGTERM));
+  Report("sigqueue", QueueTo(1, SIGTERM));
+  kill(1, SIGKILL);
+  kill(1, SIGSTOP);
+  kill(1, SIGINT);
+  sigset_t set;
+  sigfillset(&set);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  long queued = 0;
+  while (QueueTo(getpid(), SIGRTMIN) == 0) queued++;
+  printf("own queue: %s after %s\n", errno == EAGAIN ? "full" : strerror(errno), queued > 0 ? "some" : "none");
+  Report("sigqueue, queue full", QueueTo(1, SIGTERM));
+  return 0;
+}
+
+static int LeaveZombies(int count) {
+  for (int i = 0; i < count; i++) {
+    pid_t pid = fork();
+    if (pid == 0) {
+      /* A grandchild each, orphaned at once. */
+      if (i % 2 == 0 && fork() == 0) _exit(0);
+      _exit(0);
+    }
+    if (pid < 0) return 1;
+  }
+  return 0;
+}
+
+/* A process that is a new one all the time: each child lives on, each parent ends. */
+static int RunAway(void) {
+  printf("running\n");
+  fflush(stdout);
+  while (1) {
+    pid_t pid = fork();
+    if (pid > 0) _exit(0);
+    setsid();
+  }
+}
+
+static int WritePattern(long length) {
+  for (long i = 0; i < length; i++) putchar_unlocked((int)(i * 131 >> 3 & 0xff));
+  return fflush(stdout) == 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+  const char *mode = argc > 1 ? argv[1] : "";
+  long number = argc > 2 ? atol(argv[2]) : 0;
+  if (strcmp(mode, "noop") == 0) return 0;
+  if (strcmp(mode, "pid1") == 0) return AttackPid1();
+  if (strcmp(mode, "files") == 0) return TryFiles();
+  if (strcmp(mode, "own") == 0) return UseOnOwn();
+  if (strcmp(mode, "signals") == 0) return SignalPid1();
+  if (strcmp(mode, "zombies") == 0) return LeaveZombies((int)number);
+  if (strcmp(mode, "run-away") == 0) return RunAway();
+  if (strcmp(mode, "pattern") == 0) return WritePattern(number);
+  if (strcmp(mode, "kill-helper") == 0) {
+    kill(getppid(), SIGKILL);
+    pause();
+  }
+  if (strcmp(mode, "stop-helper") == 0) {
+    kill(getppid(), SIGSTOP);
+    pause();
+  }
+  return 99;
+}
