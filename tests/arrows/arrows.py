@@ -16,7 +16,7 @@ ALLOWED = {
     "runtime/engine": {"base", "runtime"},
     "runtime/docker": {"base", "runtime", "runtime/engine"},
     "runtime/podman": {"base", "runtime", "runtime/engine"},
-    "runtime/fake": {"base", "runtime"},
+    "runtime/fake": {"base", "runtime", "runtime/engine"},
     "operator/queue": {"base", "api"},
     "operator/store": {"base", "api"},
     "operator/source": {"base", "api", "operator/store"},
