@@ -32,7 +32,7 @@ struct CallRequest {
   std::string session_claim;
   std::string channel_claim;
   bool stdin_open = false;      // Stdin/StdinEof will follow
-  bool detached = false;        // exec only
+  bool detached = false;        // exec only: outlives its caller and the gateway
   std::optional<v2::TerminalSize> terminal;    // exec only
   std::chrono::milliseconds timeout{0};        // 0 = the tool's own, none for exec
   std::vector<std::string> env;                // exec only: KEY=VALUE
@@ -69,7 +69,8 @@ class CallService {
   virtual void Signal(Id id, int number) = 0;
   virtual void Resize(Id id, v2::TerminalSize size) = 0;
   virtual void Credit(Id id, uint8_t stream, uint32_t bytes) = 0;  // the sink has consumed output
-  virtual void Cancel(Id id) = 0;  // the caller went away: kills the whole tree, outcome cancelled
+  virtual void Cancel(Id id) = 0;  // the caller went away: kills the whole tree, outcome cancelled; a detached exec goes on
+  virtual size_t InFlight(std::string_view agent_uid) const = 0;
 };
 
 }  // namespace beige

@@ -21,7 +21,7 @@ class Loop;
 class Calls final : public CallService {
  public:
   Calls(Loop& loop, Roster& roster, AuditLog& audit, GatewayMetrics& metrics, const Clock& clock);
-  ~Calls() override;
+  ~Calls() override;  // ends what runs as lost
 
   Id Start(CallRequest request, CallSink* sink) override;
   void Stdin(Id id, std::string_view bytes) override;
@@ -31,12 +31,12 @@ class Calls final : public CallService {
   void Credit(Id id, uint8_t stream, uint32_t bytes) override;
   void Cancel(Id id) override;
 
-  // In flight, of one agent and of all.
-  size_t InFlight(std::string_view agent_uid) const;
+  size_t InFlight(std::string_view agent_uid) const override;
   size_t InFlight() const;
 
+  struct Impl;  // seen by running calls
+
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

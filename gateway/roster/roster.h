@@ -19,6 +19,9 @@ class Clock;
 class AuditLog;
 class GatewayMetrics;
 class CallService;
+class JobChannel;
+class Policy;
+class ToolRouter;
 
 // What the gateway knows of one agent, for lists and the HTTP API.
 struct AgentView {
@@ -30,6 +33,14 @@ struct AgentView {
   size_t calls = 0;            // in flight
 };
 
+// What decides about a call of one agent and where it runs; valid until the loop's next turn.
+struct Standing {
+  const Policy* policy = nullptr;
+  ToolRouter* tools = nullptr;
+  JobChannel* control = nullptr;  // nullptr while PID 1 is not there
+  int64_t max_calls = 0;          // in flight, of each kind
+};
+
 // Every agent that has a grant: its policy, its link (directory with two sockets), its control channel and its tool cells.
 // Core thread only. Grants are persisted and in force again at the next start, before any operator connects.
 class Roster {
@@ -37,9 +48,9 @@ class Roster {
   Roster(Loop& loop, const HomePaths& paths, AuditLog& audit, GatewayMetrics& metrics, const Clock& clock);
   ~Roster();
 
-  // Calls and Roster need each other: links start calls, calls look up grants. Set once before anything else.
+  // Calls and Roster need each other: links start calls, calls look up grants. Calls binds itself; nullptr denies every call.
   void Bind(CallService* calls);
-  // Loads persisted grants and opens their links.
+  // Loads persisted grants and opens their links. Trees and cells are made once a configuration is set as well, in either order.
   Result<> Start();
 
   // Immutable configuration, swapped whole; re-evaluates every grant and reports changed ones through on_in_force.
@@ -57,10 +68,10 @@ class Roster {
   std::vector<AgentView> List() const;
   std::optional<AgentView> Find(const AgentKey& key) const;
 
-  struct Impl;
-  Impl& impl() { return *impl_; }
+  std::optional<Standing> StandingOf(std::string_view uid) const;
 
  private:
+  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

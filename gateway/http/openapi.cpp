@@ -1,0 +1,57 @@
+#include "gateway/http/openapi.h"
+
+namespace beige {
+
+std::string_view OpenApiDocument() {
+  static constexpr std::string_view kDocument = R"json({
+  "openapi": "3.0.3",
+  "info": {"title": "Beige gateway", "version": "v1"},
+  "security": [{"token": []}],
+  "paths": {
+    "/healthz": {"get": {"summary": "The process answers", "security": [], "responses": {"200": {"description": "ok"}}}},
+    "/readyz": {"get": {"summary": "Grants are in force", "security": [], "responses": {"200": {"description": "ok"}, "503": {"$ref": "#/components/responses/Error"}}}},
+    "/v1/agents": {"get": {"summary": "All agents (scope read)", "responses": {"200": {"$ref": "#/components/responses/Agents"}, "default": {"$ref": "#/components/responses/Error"}}}},
+    "/v1/namespaces/{namespace}/agents": {
+      "parameters": [{"$ref": "#/components/parameters/namespace"}],
+      "get": {"summary": "Agents of one namespace (scope read)", "responses": {"200": {"$ref": "#/components/responses/Agents"}, "default": {"$ref": "#/components/responses/Error"}}}},
+    "/v1/namespaces/{namespace}/agents/{name}": {
+      "parameters": [{"$ref": "#/components/parameters/namespace"}, {"$ref": "#/components/parameters/name"}],
+      "get": {"summary": "One agent (scope read)", "responses": {"200": {"description": "the agent", "content": {"application/json": {"schema": {"type": "object"}}}}, "default": {"$ref": "#/components/responses/Error"}}}},
+    "/v1/namespaces/{namespace}/agents/{name}/exec": {
+      "parameters": [{"$ref": "#/components/parameters/namespace"}, {"$ref": "#/components/parameters/name"}],
+      "post": {
+        "summary": "Runs a command in the agent's sandbox and waits for its end (scope exec); closing the connection cancels it",
+        "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ExecRequest"}}}},
+        "responses": {"200": {"description": "the command has ended", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ExecResult"}}}}, "default": {"$ref": "#/components/responses/Error"}}}},
+    "/v1/tools": {"get": {"summary": "Configured tools (scope read)", "responses": {"200": {"description": "items"}, "default": {"$ref": "#/components/responses/Error"}}}},
+    "/v1/skills": {"get": {"summary": "Configured skills (scope read)", "responses": {"200": {"description": "items"}, "default": {"$ref": "#/components/responses/Error"}}}}
+  },
+  "components": {
+    "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+    "parameters": {
+      "namespace": {"name": "namespace", "in": "path", "required": true, "schema": {"type": "string"}},
+      "name": {"name": "name", "in": "path", "required": true, "schema": {"type": "string"}}},
+    "responses": {
+      "Agents": {"description": "agents", "content": {"application/json": {"schema": {"type": "object", "properties": {"items": {"type": "array", "items": {"type": "object"}}}}}}},
+      "Error": {"description": "why not", "content": {"application/json": {"schema": {"type": "object", "required": ["error"], "properties": {"error": {"type": "object", "required": ["code", "message"],
+        "properties": {"code": {"type": "string"}, "message": {"type": "string"}, "field": {"type": "string"}}}}}}}}},
+    "schemas": {
+      "ExecRequest": {"type": "object", "additionalProperties": false, "required": ["command"], "properties": {
+        "command": {"type": "array", "minItems": 1, "items": {"type": "string"}},
+        "stdin": {"type": "string"}, "stdinEncoding": {"type": "string", "enum": ["utf8", "base64"], "default": "utf8"},
+        "timeout": {"type": "string", "example": "30s"},
+        "env": {"type": "object", "additionalProperties": {"type": "string"}},
+        "cwd": {"type": "string", "description": "beneath /workspace"}}},
+      "ExecResult": {"type": "object", "required": ["exitCode", "signal", "stdout", "stderr", "encoding"], "properties": {
+        "exitCode": {"type": "integer", "description": "128+n when killed by signal n, 124 when it took too long"},
+        "signal": {"type": "integer", "nullable": true},
+        "stdout": {"type": "string"}, "stderr": {"type": "string"},
+        "encoding": {"type": "string", "enum": ["utf8", "base64"]},
+        "truncated": {"type": "boolean", "description": "more than 8 MiB of one stream came"},
+        "error": {"type": "string"}}}}
+  }
+})json";
+  return kDocument;
+}
+
+}  // namespace beige

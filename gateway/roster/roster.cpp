@@ -1,0 +1,244 @@
+#include "gateway/roster/roster.h"
+
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <unordered_map>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "gateway/audit/audit_log.h"
+#include "gateway/metrics/metrics.h"
+#include "gateway/roster/entry.h"
+#include "gateway/roster/grant_store.h"
+
+namespace beige {
+namespace {
+std::string FindOnPath(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
+  while (true) {
+    const std::string candidate = JoinPath(rest.substr(0, rest.find(':')), program);
+    if (candidate.front() == '/' && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    const size_t colon = rest.find(':');
+    if (colon == std::string_view::npos) return "";
+    rest.remove_prefix(colon + 1);
+  }
+}
+
+// The installed one of this version, else the one beside this program (a build directory).
+std::string FindSandboxBinary(const HomePaths& paths) {
+  for (const std::string& directory : {paths.BinDir(BEIGE_VERSION), ExecutableDir()}) {
+    const std::string candidate = JoinPath(directory, "beige-sandbox");
+    if (Exists(candidate)) return candidate;
+  }
+  return "";
+}
+
+std::string ListOf(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+std::string Describe(const admin::Grant& grant) {
+  return "generation " + std::to_string(grant.generation) + (grant.suspended ? " (suspended)" : "") + ": tools " + ListOf(grant.tools) +
+         "; skills " + ListOf(grant.skills);
+}
+}  // namespace
+
+// Links call it through this, so that they need not know when the real one goes.
+struct Roster::Impl final : CallService {
+  Impl(Loop& l, const HomePaths& p, AuditLog& a, GatewayMetrics& m, const Clock& c)
+      : paths(p), reaper(l), store(p.GrantsDir()),
+        host{l, batch, paths, a, m, c, {l, batch, reaper, FindOnPath("bwrap"), [this] { return FindSandboxBinary(paths); }}, *this,
+             [this](const admin::ToOperator& event) {
+               if (on_event) on_event(event);
+             }} {
+    catalogue.names = std::make_shared<const Policy::Names>();
+  }
+
+  Id Start(CallRequest request, CallSink* sink) override {
+    if (calls != nullptr) return calls->Start(std::move(request), sink);
+    sink->OnExit({BGE_HOW_DENIED, 126, request.tool.substr(0, 64) + ": the gateway is stopping; try again", ""});
+    return 0;
+  }
+  void Stdin(Id id, std::string_view bytes) override { if (calls != nullptr) calls->Stdin(id, bytes); }
+  void StdinEof(Id id) override { if (calls != nullptr) calls->StdinEof(id); }
+  void Signal(Id id, int number) override { if (calls != nullptr) calls->Signal(id, number); }
+  void Resize(Id id, v2::TerminalSize size) override { if (calls != nullptr) calls->Resize(id, size); }
+  void Credit(Id id, uint8_t stream, uint32_t bytes) override { if (calls != nullptr) calls->Credit(id, stream, bytes); }
+  void Cancel(Id id) override { if (calls != nullptr) calls->Cancel(id); }
+  size_t InFlight(std::string_view uid) const override { return calls != nullptr ? calls->InFlight(uid) : 0; }
+
+  RosterEntry* FindUid(std::string_view uid) const {
+    const auto it = entries.find(uid);
+    return it == entries.end() ? nullptr : it->second.get();
+  }
+
+  Result<RosterEntry*> Open(const admin::Grant& grant) {
+    BEIGE_ASSIGN(auto entry, RosterEntry::Make(host, grant, catalogue));
+    BEIGE_TRY(entry->Apply(grant, catalogue));
+    RosterEntry* raw = entry.get();
+    entries[grant.agent.uid] = std::move(entry);
+    host.metrics.SetAgents(entries.size());
+    return raw;
+  }
+
+  WriteBatch batch;
+  const HomePaths paths;
+  Reaper reaper;
+  GrantStore store;
+  CallService* calls = nullptr;
+  std::function<void(const admin::ToOperator&)> on_event;
+  RosterHost host;
+  Catalogue catalogue;
+  std::unordered_map<std::string, std::unique_ptr<RosterEntry>, Policy::Hash, std::equal_to<>> entries;
+};
+
+Roster::Roster(Loop& loop, const HomePaths& paths, AuditLog& audit, GatewayMetrics& metrics, const Clock& clock)
+    : impl_(std::make_unique<Impl>(loop, paths, audit, metrics, clock)) {}
+Roster::~Roster() = default;
+
+void Roster::Bind(CallService* calls) { impl_->calls = calls; }
+void Roster::OnEvent(std::function<void(const admin::ToOperator&)> fn) { impl_->on_event = std::move(fn); }
+
+Result<> Roster::Start() {
+  BEIGE_ASSIGN(const auto grants, impl_->store.Load());
+  for (const auto& grant : grants) {
+    auto entry = impl_->Open(grant);
+    if (!entry) {
+      LogError("a stored grant can't be put in force", {{"agent", grant.agent.ToString()}, {"error", entry.error().message}});
+      continue;
+    }
+    (*entry)->Judge();
+  }
+  return {};
+}
+
+void Roster::SetConfig(std::shared_ptr<const GatewayConfig> config, std::vector<std::shared_ptr<const ToolManifest>> tools) {
+  Catalogue next;
+  next.config = std::move(config);
+  auto names = std::make_shared<Policy::Names>();
+  for (auto& tool : tools) {
+    names->insert(tool->name);
+    next.tools[tool->name] = std::move(tool);
+  }
+  next.names = std::move(names);
+  impl_->catalogue = std::move(next);
+  for (auto& [uid, entry] : impl_->entries) {
+    const admin::Grant grant = entry->grant();
+    if (auto applied = entry->Apply(grant, impl_->catalogue); !applied) {
+      LogError("the configuration can't be put in force for an agent", {{"agent", grant.agent.ToString()}, {"error", applied.error().message}});
+      continue;
+    }
+    if (entry->Judge()) impl_->host.on_event(entry->in_force());
+  }
+}
+
+Result<admin::InForce> Roster::Put(const admin::Grant& grant) {
+  BEIGE_TRY(CheckGrant(grant));
+  RosterEntry* entry = impl_->FindUid(grant.agent.uid);
+  if (entry != nullptr && entry->grant() == grant) {
+    entry->Judge();
+    return entry->in_force();
+  }
+  if (entry != nullptr && entry->grant().agent != grant.agent) {
+    return Fail(Code::kConflict, "grant: uid " + grant.agent.uid + " belongs to agent " + entry->grant().agent.ToString());
+  }
+  if (entry == nullptr) {
+    BEIGE_TRY(impl_->store.Store(grant));
+    auto opened = impl_->Open(grant);
+    if (!opened) {
+      (void)impl_->store.Remove(grant.agent.uid);
+      return tl::make_unexpected(opened.error());
+    }
+    entry = *opened;
+  } else {
+    const admin::Grant former = entry->grant();
+    BEIGE_TRY(impl_->store.Store(grant));
+    if (auto applied = entry->Apply(grant, impl_->catalogue); !applied) {
+      (void)impl_->store.Store(former);
+      return tl::make_unexpected(applied.error());
+    }
+  }
+  // A full disk must not keep a revocation from coming into force, so a note that can't be written is only said.
+  if (auto noted = impl_->host.audit.Note("grant", &grant.agent, "operator", Describe(grant)); !noted) {
+    LogError("a grant is in force without its audit note", {{"agent", grant.agent.ToString()}, {"error", noted.error().message}});
+  }
+  entry->Judge();
+  return entry->in_force();
+}
+
+Result<> Roster::Remove(const std::string& uid) {
+  const auto it = impl_->entries.find(uid);
+  if (it == impl_->entries.end()) return {};
+  const AgentRef agent = it->second->grant().agent;
+  // Denied from here on; what runs ends with the entry.
+  auto entry = std::move(it->second);
+  impl_->entries.erase(it);
+  entry.reset();
+  const HomePaths& paths = impl_->paths;
+  BEIGE_TRY(impl_->store.Remove(uid));
+  BEIGE_TRY(RemoveTree(paths.LinkDir(uid)));
+  BEIGE_TRY(RemoveFile(JoinPath(paths.KeysDir(), uid + ".json")));
+  BEIGE_TRY(RemoveTreeOf(paths, uid));
+  BEIGE_TRY(RemoveTree(paths.DataGateway() + "/tools/" + HomePaths::Id(uid)));
+  impl_->host.metrics.RemoveAgent(agent.key());
+  impl_->host.metrics.SetAgents(impl_->entries.size());
+  (void)impl_->host.audit.Note("grant", &agent, "operator", "removed");
+  return {};
+}
+
+Result<> Roster::Announce(const std::string& uid, const std::string& instance) {
+  RosterEntry* entry = impl_->FindUid(uid);
+  if (entry == nullptr) return Fail(Code::kNotFound, "announce: no agent has uid " + uid);
+  return entry->control().Announce(instance);
+}
+
+Result<> Roster::Probe(const std::string& uid) {
+  RosterEntry* entry = impl_->FindUid(uid);
+  if (entry == nullptr) return Fail(Code::kNotFound, "probe: no agent has uid " + uid);
+  entry->control().Probe();
+  return {};
+}
+
+std::vector<std::string> Roster::Uids() const {
+  std::vector<std::string> uids;
+  for (const auto& [uid, entry] : impl_->entries) uids.push_back(uid);
+  return uids;
+}
+
+std::optional<Standing> Roster::StandingOf(std::string_view uid) const {
+  RosterEntry* entry = impl_->FindUid(uid);
+  if (entry == nullptr) return std::nullopt;
+  return Standing{&entry->policy(), &entry->tools(), entry->control().channel(), entry->max_calls()};
+}
+
+namespace {
+AgentView ViewOf(RosterEntry& entry, const CallService& calls) {
+  AgentView view;
+  view.grant = entry.grant();
+  view.in_force = entry.in_force();
+  view.connected = entry.control().channel() != nullptr;
+  view.instance = view.connected ? entry.control().instance() : "";
+  view.connections = entry.link().connections();
+  view.calls = calls.InFlight(entry.grant().agent.uid);
+  return view;
+}
+}  // namespace
+
+std::vector<AgentView> Roster::List() const {
+  std::vector<AgentView> views;
+  for (const auto& [uid, entry] : impl_->entries) views.push_back(ViewOf(*entry, *impl_));
+  return views;
+}
+
+std::optional<AgentView> Roster::Find(const AgentKey& key) const {
+  for (const auto& [uid, entry] : impl_->entries) {
+    if (entry->grant().agent.key() == key) return ViewOf(*entry, *impl_);
+  }
+  return std::nullopt;
+}
+
+}  // namespace beige
