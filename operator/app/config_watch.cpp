@@ -1,0 +1,66 @@
+#include "operator/app/config_watch.h"
+
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "base/files.h"
+#include "base/log.h"
+
+namespace beige {
+namespace {
+constexpr size_t kMaxBytes = 1u << 20;
+}
+
+ConfigWatch::ConfigWatch(const HomePaths& paths, ConfigState& config, std::function<void()> changed)
+    : paths_(paths), config_(config), changed_(std::move(changed)), seen_(Signature()) {}
+
+std::string ConfigWatch::Signature() const {
+  struct stat info {};
+  if (::stat(paths_.OperatorYaml().c_str(), &info) != 0) return "absent";
+  return std::to_string(info.st_ino) + " " + std::to_string(info.st_size) + " " + std::to_string(info.st_mtim.tv_sec) + "." +
+         std::to_string(info.st_mtim.tv_nsec);
+}
+
+Loaded<OperatorConfig> ConfigWatch::Read(const HomePaths& paths) {
+  const std::string file = paths.OperatorYaml();
+  const auto text = ReadFileIfExists(file, kMaxBytes);
+  if (!text) {
+    return {std::nullopt, {{.file = file, .line = 0, .column = 0, .path = "", .message = text.error().message, .reason = "InvalidSpec"}}};
+  }
+  if (!*text) return {OperatorConfig{}, {}};
+  return LoadOperatorConfig(**text, file, ProcessEnv());
+}
+
+void ConfigWatch::Look() {
+  const std::string now = Signature();
+  if (now == seen_) return;
+  seen_ = now;
+  Loaded<OperatorConfig> loaded = Read(paths_);
+  if (!loaded.value) {
+    problems_ = std::move(loaded.problems);
+    LogWarn("operator.yaml is not taken over, the former one stays in force", {{"why", Join(problems_, "; ")}});
+    return;
+  }
+  problems_.clear();
+  const auto old = config_.Copy();
+  OperatorConfig next = *loaded.value;
+  std::string fixed;
+  const auto keep = [&](const char* name, auto& value, const auto& before) {
+    if (value == before) return;
+    fixed += (fixed.empty() ? "" : ", ") + std::string(name);
+    value = before;
+  };
+  keep("engine.type", next.engine_type, old->engine_type);
+  keep("engine.socket", next.engine_socket, old->engine_socket);
+  keep("metrics", next.metrics, old->metrics);
+  keep("defaults.image", next.default_image, old->default_image);
+  notice_ = fixed.empty() ? "" : "operator.yaml: " + fixed + " changed; restart the operator (beige down, beige up) to use the new value";
+  if (!notice_.empty()) LogWarn(notice_);
+  if (next == *old) return;
+  config_.Set(std::make_shared<const OperatorConfig>(std::move(next)));
+  LogInfo("operator.yaml taken over");
+  changed_();
+}
+
+}  // namespace beige
