@@ -9,6 +9,7 @@
 #include <cstring>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "base/files.h"
 
@@ -16,9 +17,17 @@ namespace beige::runtime::engine {
 
 namespace {
 
-std::set<std::string> OpenDescriptors() {
-  auto names = ListDir("/proc/self/fd");
-  return names ? std::set<std::string>(names->begin(), names->end()) : std::set<std::string>();
+// Number and what it is: numbers are used again, and reading the directory takes one itself.
+std::set<std::pair<int, std::string>> OpenDescriptors() {
+  std::set<std::pair<int, std::string>> out;
+  for (const std::string& name : ListDir("/proc/self/fd").value_or(std::vector<std::string>())) {
+    char target[64];
+    const ssize_t n = readlink(("/proc/self/fd/" + name).c_str(), target, sizeof target);
+    int fd = -1;
+    std::from_chars(name.data(), name.data() + name.size(), fd);
+    if (n > 0) out.insert({fd, std::string(target, static_cast<size_t>(n))});
+  }
+  return out;
 }
 
 curl_socket_t OpenCloexec(void*, curlsocktype, curl_sockaddr* address) {
@@ -53,10 +62,8 @@ CURLM* OpenMulti() {
   curl_global_init(CURL_GLOBAL_DEFAULT);  // counted and thread-safe
   const auto before = OpenDescriptors();
   CURLM* multi = curl_multi_init();
-  for (const std::string& name : OpenDescriptors()) {
-    if (before.contains(name)) continue;
-    int fd = -1;
-    std::from_chars(name.data(), name.data() + name.size(), fd);
+  for (const auto& [fd, target] : OpenDescriptors()) {
+    if (before.contains({fd, target})) continue;
     if (const int flags = fcntl(fd, F_GETFD); flags >= 0) fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
   }
   return multi;
@@ -88,7 +95,9 @@ Exchange::Exchange(Transfer transfer)
 
 void Exchange::SetBody() {
   headers_ = curl_slist_append(headers_, "Expect:");
-  if (!transfer_.content_type.empty()) headers_ = curl_slist_append(headers_, ("Content-Type: " + transfer_.content_type).c_str());
+  // Without a value: no form type, which the library would add to a POST.
+  const std::string type = transfer_.content_type.empty() ? "Content-Type:" : "Content-Type: " + transfer_.content_type;
+  headers_ = curl_slist_append(headers_, type.c_str());
   if (transfer_.upload) {
     curl_easy_setopt(easy_, CURLOPT_POST, 1L);
     curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer_.upload_size));
