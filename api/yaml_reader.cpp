@@ -173,6 +173,7 @@ int LineOfOpenQuote(const std::string& text, int lines) {
   constexpr size_t kWorthTheWork = 64u << 10;
   if (text.size() > kWorthTheWork) return lines;
   std::string prefix = text;
+  if (prefix.ends_with('\n')) prefix.pop_back();
   int opened = lines;
   for (int tries = 0; opened > 1 && tries < 400; ++tries) {
     const size_t cut = prefix.rfind('\n');
@@ -198,7 +199,7 @@ bool HasTabIndent(const std::string& text, int line) {
 }
 
 void Explain(const YAML::Exception& e, const std::string& text, Problems& problems) {
-  const int lines = static_cast<int>(std::count(text.begin(), text.end(), '\n')) + 1;
+  const int lines = static_cast<int>(std::count(text.begin(), text.end(), '\n')) + (text.ends_with('\n') ? 0 : 1);
   Mark mark = MarkOf(e.mark);
   if (mark.line > lines) mark = {lines, 0};
   if (e.msg == kInQuotes) {
