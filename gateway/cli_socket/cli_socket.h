@@ -13,7 +13,7 @@ namespace beige {
 
 // run/cli.sock (0600; the gateway's own uid and root): streams of the owner's CLI. Its calls have surface exec and actor local.
 // Core thread only.
-class CliSocket final : private CliSession::Owner {
+class CliSocket final : public CliSession::Owner {
  public:
   static Result<std::unique_ptr<CliSocket>> Open(Loop& loop, WriteBatch& batch, const HomePaths& paths, Roster& roster, CallService& calls);
   ~CliSocket() override;

@@ -1,5 +1,6 @@
 #include "gateway/config/live_config.h"
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "gateway/config/last_good.h"
@@ -54,7 +55,10 @@ void LiveConfig::Adopt(ConfigSet set) {
 
 void LiveConfig::Watch() {
   dir_watch_ = std::make_unique<DirWatch>(loop_, [this] { Changed(); });
-  if (!dir_watch_->works()) LogWarn("config: inotify is used up; changes are noticed by polling", {{"every", FormatDuration(times_.poll)}});
+  if (!dir_watch_->works()) {
+    const std::string every = FormatDuration(times_.poll);
+    LogWarn("config: inotify is used up; changes are noticed by polling", {{"every", every}});
+  }
   dir_watch_->Set(watched_.directories);
   poll_.StartEvery(times_.poll, [this] {
     dir_watch_->Set(watched_.directories);  // a directory may have come back, or be another one

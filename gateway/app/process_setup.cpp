@@ -1,0 +1,29 @@
+#include "gateway/app/process_setup.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/files.h"
+#include "base/spawn.h"
+
+namespace beige {
+
+Result<> SetUpProcess() {
+  ::signal(SIGPIPE, SIG_IGN);
+  ::umask(077);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    (void)::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  return BecomeNonDumpable();
+}
+
+Result<> PrepareDirectories(const HomePaths& paths) {
+  if (!Exists(paths.home())) return Fail(Code::kNotFound, "home " + paths.home() + ": no such directory; make one with 'beige init'");
+  for (const std::string& directory : {paths.DataGateway(), paths.RunDir(), paths.LogsDir()}) BEIGE_TRY(MakeDirs(directory, 0700));
+  return {};
+}
+
+}  // namespace beige
