@@ -15,7 +15,8 @@
 #include "streams.h"
 #include "text.h"
 
-enum { kSpareRetry = 100 };
+/* Two, so that one is there while the next is made; made when no job has just begun, for it would run beside that one's start. */
+enum { kSpares = 2, kSpareRetry = 100, kYoung = 2 };
 
 static struct Job jobs[kMaxJobs];
 static unsigned in_use; /* slots below this have been used */
@@ -43,10 +44,12 @@ static struct Job *FindCall(uint32_t call) {
   return NULL;
 }
 
+/* Rather one that stands and waits than one that is just being made. */
 static struct Job *FindSpare(void) {
+  struct Job *found = NULL;
   for (unsigned i = 0; i < in_use; i++)
-    if (jobs[i].phase == kSpare) return &jobs[i];
-  return NULL;
+    if (jobs[i].phase == kSpare && (found == NULL || jobs[i].leader != 0)) found = &jobs[i];
+  return found;
 }
 
 /* The parts of a JOB that PID 1 itself obeys; the rest is read by the process that becomes the program. */
@@ -118,7 +121,8 @@ static bool StartJob(struct Frame *frame) {
   job->epoch = LinkEpoch();
   job->flags = wanted.flags;
   job->deadline_ms = wanted.deadline_ms;
-  job->deadline = wanted.deadline_ms == 0 ? 0 : NowMs() + wanted.deadline_ms;
+  job->started_at = NowMs();
+  job->deadline = wanted.deadline_ms == 0 ? 0 : job->started_at + wanted.deadline_ms;
   job->out_credit[0] = job->out_credit[1] = BGE_WINDOW_INITIAL;
   if (!(wanted.flags & BGE_FLAG_STDIN)) {
     if (!job->tty) CloseInput(job);
@@ -211,7 +215,14 @@ int64_t JobsNextTime(int64_t now) {
 
 void JobsRefill(int64_t now) {
   static const struct Request kNone;
-  if (!LinkUp() || Stopping() || now < refill_at || FindSpare() != NULL) return;
+  if (!LinkUp() || Stopping() || now < refill_at) return;
+  unsigned spares = 0;
+  bool young = false;
+  for (unsigned i = 0; i < in_use; i++) {
+    if (jobs[i].phase == kSpare) spares++;
+    if (jobs[i].phase == kRunning && now < jobs[i].started_at + kYoung) young = true;
+  }
+  if (spares >= kSpares || (spares > 0 && young)) return;
   struct Job *job = NewSlot();
   if (job == NULL || Spawn(job, SlotOf(job), &kNone) != 0) {
     refill_at = now + kSpareRetry;

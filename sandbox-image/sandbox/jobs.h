@@ -48,7 +48,7 @@ struct Job {
   uint32_t out_credit[2]; /* bytes that may be sent */
   size_t after_end[2];    /* bytes read since the main process ended */
 
-  int64_t deadline, act_at, kill_since, ended_at, output_at, lost_at; /* milliseconds; 0 = none */
+  int64_t started_at, deadline, act_at, kill_since, ended_at, output_at, lost_at; /* milliseconds; 0 = none */
   int pumped[2]; /* enum Pumped of the last step */
   unsigned kill_tries;
 };

@@ -105,9 +105,11 @@ void Abandon(struct Job *job) {
   job->phase = kLingering;
 }
 
+/* Nothing of the job lives; of its helper perhaps, which waits to be let go. */
+static bool TreeGone(const struct Job *job) { return job->helper == 0 || (job->ended && !job->others); }
+
 static void KillAgain(struct Job *job, int64_t now) {
-  bool alone = job->helper == 0 || (job->ended && !job->others);
-  unsigned found = alone ? 0 : TreeSignal(job->helper, SIGKILL);
+  unsigned found = TreeGone(job) ? 0 : TreeSignal(job->helper, SIGKILL);
   int64_t since = now - job->kill_since;
   if (job->helper != 0 && ((found == 0 && since >= kHelperStuck) || since >= kKillAtLeast)) kill(job->helper, SIGKILL);
   job->act_at = now + (job->kill_tries < 5 ? 2 << job->kill_tries : 50);
@@ -159,14 +161,13 @@ static bool Settled(const struct Job *job, int64_t now) {
 /* True when EXIT can be sent. */
 static bool Finished(struct Job *job, int64_t now) {
   bool waits = Waits(job->pumped[0]) || Waits(job->pumped[1]);
-  if (job->helper == 0) {
+  if (TreeGone(job)) {
     bool lost = !job->ended && job->fail_code == 0;
     if (job->verdict != kNoVerdict || lost) return job->pumped[0] != kMore && job->pumped[1] != kMore;
     return !waits;
   }
   if (job->phase != kRunning) return job->phase == kKilling && now >= job->kill_since + kGiveUp;
   if (!job->ended) return false;
-  if (!job->others) return !waits;
   if (!Settled(job, now)) return false;
   if (!(job->flags & BGE_FLAG_KILL_TREE)) return true;
   StartKilling(job, now);
@@ -184,12 +185,17 @@ void Step(struct Job *job, int64_t now) {
   Expire(job, now);
   if (!Finished(job, now)) return;
   SendOutcome(job);
+  LinkFlush(); /* before the helper is let go, which would take this processor */
   if (job->helper == 0) {
     Release(job);
     return;
   }
   CloseInput(job);
   job->phase = kLingering;
+  if (!TreeGone(job)) return;
+  CloseStreams(job);
+  close(job->control); /* lets the helper end */
+  job->control = -1;
 }
 
 static void Earlier(int64_t *next, int64_t wanted, int64_t now) {

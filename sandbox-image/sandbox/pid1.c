@@ -138,7 +138,7 @@ static _Noreturn void Loop(void) {
     JobsStep(now);
     LinkFlush();
     EndIfStopped(now);
-    JobsRefill(now); /* last: it runs beside the job that has just been started */
+    JobsRefill(now); /* last: nobody waits for it */
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void Report(const char *what, long result) {
@@ -168,6 +170,29 @@ static int WritePattern(long length) {
   return fflush(stdout) == 0 ? 0 : 1;
 }
 
+static int ByValue(const void *a, const void *b) {
+  int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+  return (left > right) - (left < right);
+}
+
+/* Spawns argv[0] and waits, `rounds` times; prints p10, p50 and p95 in microseconds. */
+static int Time(long rounds, char **argv) {
+  static int64_t took[100000];
+  if (rounds < 1 || rounds > 100000) return 1;
+  for (long i = 0; i < rounds; i++) {
+    struct timespec begin, end;
+    pid_t pid;
+    int status;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    if (posix_spawn(&pid, argv[0], NULL, NULL, argv, environ) != 0 || waitpid(pid, &status, 0) != pid || status != 0) return 1;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    took[i] = (end.tv_sec - begin.tv_sec) * 1000000000LL + end.tv_nsec - begin.tv_nsec;
+  }
+  qsort(took, (size_t)rounds, sizeof took[0], ByValue);
+  printf("%.1f %.1f %.1f\n", (double)took[rounds / 10] / 1000, (double)took[rounds / 2] / 1000, (double)took[rounds * 95 / 100] / 1000);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   const char *mode = argc > 1 ? argv[1] : "";
   long number = argc > 2 ? atol(argv[2]) : 0;
@@ -178,6 +203,7 @@ int main(int argc, char **argv) {
   if (strcmp(mode, "signals") == 0) return SignalPid1();
   if (strcmp(mode, "zombies") == 0) return LeaveZombies((int)number);
   if (strcmp(mode, "run-away") == 0) return RunAway();
+  if (strcmp(mode, "time") == 0 && argc > 3) return Time(number, argv + 3);
   if (strcmp(mode, "pattern") == 0) return WritePattern(number);
   if (strcmp(mode, "kill-helper") == 0) {
     kill(getppid(), SIGKILL);
