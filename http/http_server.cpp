@@ -62,6 +62,11 @@ struct Core : std::enable_shared_from_this<Core> {
       fn();
       return;
     }
+    PostBehind(std::move(fn));
+  }
+  // Behind whatever was posted before, from any thread.
+  template <typename F>
+  void PostBehind(F fn) {
     running.With([&](bool& is_running) {
       if (is_running) asio::post(io, std::move(fn));
     });
@@ -84,6 +89,7 @@ struct Core : std::enable_shared_from_this<Core> {
 // What a Responder on any thread sees of its exchange.
 struct Shared {
   std::atomic<bool> gone{false};
+  std::atomic<bool> complete{false};  // Reply or End was called
   std::atomic<size_t> unsent{0};
 };
 
@@ -173,11 +179,17 @@ class Exchange final : public Responder {
   Exchange(std::shared_ptr<Core> core, std::shared_ptr<Connection> connection, std::shared_ptr<Shared> shared, uint64_t id)
       : core_(std::move(core)), connection_(std::move(connection)), shared_(std::move(shared)), id_(id) {}
   ~Exchange() override {
-    // The connection's last reference must go on the server's thread.
+    // The connection's last reference must go on the server's thread. The last holder of this may be that thread while another's Reply
+    // is still on its way there: "dropped" must queue up behind it.
     Core& core = *core_;
-    core.Post([core_ref = std::move(core_), connection = std::move(connection_), id = id_] { connection->Dropped(id); });
+    if (shared_->complete) {
+      core.Post([core_ref = std::move(core_), connection = std::move(connection_)] {});
+    } else {
+      core.PostBehind([core_ref = std::move(core_), connection = std::move(connection_), id = id_] { connection->Dropped(id); });
+    }
   }
   void Reply(Response response) override {
+    shared_->complete = true;
     core_->Post([connection = connection_, id = id_, response = std::move(response)]() mutable { connection->Reply(id, std::move(response)); });
   }
   void Begin(Response head) override {
@@ -194,6 +206,7 @@ class Exchange final : public Responder {
     return true;
   }
   void End() override {
+    shared_->complete = true;
     core_->Post([connection = connection_, id = id_] { connection->End(id); });
   }
   void OnGone(std::function<void()> fn) override {

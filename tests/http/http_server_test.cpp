@@ -114,6 +114,13 @@ TEST_F(HttpServerTest, AnswersComeFromAnyThread) {
   for (int i = 0; i < 8; ++i) EXPECT_EQ(clients[static_cast<size_t>(i)]->ReadAnswer().body, "/later/" + std::to_string(i));
 }
 
+// The server's own thread may be the last to let go of a responder that another thread has answered.
+TEST_F(HttpServerTest, AnAnswerFromAnotherThreadIsNeverTakenForAForgottenOne) {
+  Start();
+  RawClient client(port());
+  for (int i = 0; i < 2000; ++i) ASSERT_EQ(client.Get("/elsewhere").status, 200) << i;
+}
+
 TEST_F(HttpServerTest, ATakenPortIsAConflictThatNamesIt) {
   Start();
   const auto second = http::Server::Start("127.0.0.1", port(), {}, [](http::Request, std::shared_ptr<http::Responder>) {});

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -37,8 +39,40 @@ class Arrival {
   T value_{};
 };
 
+// A thread that does one thing after the other.
+class Worker {
+ public:
+  ~Worker() {
+    Do(nullptr);
+    thread_.join();
+  }
+  void Do(std::function<void()> task) {
+    std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    changed_.notify_all();
+  }
+
+ private:
+  void Run() {
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return !tasks_.empty(); });
+      const auto task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      if (!task) return;
+      task();
+    }
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;
+  std::thread thread_{[this] { Run(); }};
+};
+
 // A server whose paths do what its tests need:
-//   /echo answers method, path, query and body; /throw, /forget misbehave; /later keeps its responder for the test.
+//   /echo answers method, path, query and body; /throw, /forget misbehave; /elsewhere is answered by another thread; /later keeps its
+//   responder for the test.
 class ServerFixture : public ::testing::Test {
  protected:
   void Start(http::Limits limits = {}) {
@@ -53,6 +87,7 @@ class ServerFixture : public ::testing::Test {
   virtual void Handle(http::Request request, std::shared_ptr<http::Responder> responder) {
     if (request.path == "/throw") throw std::runtime_error("on purpose");
     if (request.path == "/forget") return;
+    if (request.path == "/elsewhere") return elsewhere_.Do([responder] { responder->Reply({}); });
     if (request.path.starts_with("/later")) {
       later_.Set(responder);
       std::lock_guard lock(mutex_);
@@ -71,6 +106,7 @@ class ServerFixture : public ::testing::Test {
   std::map<std::string, std::shared_ptr<http::Responder>> kept_;
   size_t wanted_ = 0;
   Arrival<bool> all_kept_;
+  Worker elsewhere_;
   std::unique_ptr<http::Server> server_;  // last, so that it stops before what its handler uses goes
 };
 

@@ -122,10 +122,10 @@ TEST_F(LiveConfigTest, ASyntaxErrorIsToldOnceWithItsLine) {
   const auto config = Make();
   ASSERT_THAT(config->Start(), IsEmpty());
   config->Watch();
-  WriteConfig("tools: {kv: {pth: ./tools/kv}}\n");
+  WriteConfig("toolz: {kv: {path: ./tools/kv}}\n");
   EXPECT_TRUE(StepUntil([&] { return told_ == 1; }));
   EXPECT_THAT(config->problems()[0], HasSubstr("gateway.yaml:3"));
-  EXPECT_THAT(config->problems()[0], HasSubstr("did you mean path"));
+  EXPECT_THAT(config->problems()[0], HasSubstr("did you mean tools"));
   // The slow poll tries again and finds the same: not told again.
   for (int i = 0; i < 12; ++i) loop_.RunOnce(milliseconds(50));
   EXPECT_EQ(told_, 1);
