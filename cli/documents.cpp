@@ -34,7 +34,7 @@ std::vector<std::string> SplitDocuments(std::string_view text) {
     if (IsSeparator(line)) {
       finish();
       // `--- {a: 1}`: the document starts on the separator's own line.
-      if (line.size() > 3) current = std::string(line.substr(4)) + "\n";
+      if (line.find_first_not_of(" \t\r", 3) != std::string_view::npos) current = std::string(line.substr(4)) + "\n";
     } else if (IsEnd(line)) {
       finish();
     } else {

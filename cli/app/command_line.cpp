@@ -33,9 +33,9 @@ class CommandLine {
  public:
   CommandLine() : app_("Keeps AI agents in sandboxes that they can work in.", "beige") {
     app_.require_subcommand(1);
-    app_.add_option("--home", home_, "Beige's directory (or BEIGE_HOME; default ~/.beige)");
-    app_.add_option("-n,--namespace", globals_.namespace_, "namespace of the agent (default \"default\")");
-    app_.add_option("-o,--output", output_, "table, wide, json, yaml or name")->check(CLI::IsMember({"table", "wide", "json", "yaml", "name"}));
+    app_.add_option("--home", home_, "Beige's directory (or BEIGE_HOME; default ~/.beige)")->take_last();
+    app_.add_option("-n,--namespace", globals_.namespace_, "namespace of the agent (default \"default\")")->take_last();
+    app_.add_option("-o,--output", output_, "table, wide, json, yaml or name")->check(CLI::IsMember({"table", "wide", "json", "yaml", "name"}))->take_last();
     app_.footer("'beige COMMAND --help' shows the options of a command and an example.");
     AddLifecycle();
     AddFiles();

@@ -77,10 +77,14 @@ Supervisor::~Supervisor() {
 
 const ServiceState& Supervisor::state(size_t index) const { return children_.at(index)->state; }
 
-void Supervisor::StartDue() {
+bool Supervisor::StartDue() {
+  bool started = false;
   for (auto& child : children_) {
-    if (child->due && *child->due <= clock_.Now()) Start(*child);
+    if (!child->due || *child->due > clock_.Now()) continue;
+    Start(*child);
+    started = true;
   }
+  return started;
 }
 
 void Supervisor::Start(Child& child) {
@@ -131,12 +135,16 @@ void Supervisor::ReadInfo(Child& child) {
     const long pid = std::strtol(child.info_text.c_str() + at + 12, &end, 10);
     if (pid > 0 && *end != '\0') {
       child.state.pid = static_cast<pid_t>(pid);
-      if (auto fd = OpenPidFd(child.state.pid)) child.serving = std::move(*fd);
-      child.info.Reset();
+      if (!child.serving) {
+        if (auto fd = OpenPidFd(child.state.pid)) child.serving = std::move(*fd);
+      }
     }
   }
-  if (n == 0) child.info.Reset();
-  if (!child.info) child.info_text.clear();
+  // Read to the end: bubblewrap writes in pieces, and a closed pipe would end it with SIGPIPE.
+  if (n <= 0) {
+    child.info.Reset();
+    child.info_text.clear();
+  }
 }
 
 void Supervisor::Reap(Child& child) {
@@ -159,8 +167,8 @@ void Supervisor::Reap(Child& child) {
 }
 
 void Supervisor::RunOnce(std::chrono::milliseconds max_wait, int wake_fd) {
-  StartDue();
-  std::chrono::nanoseconds wait = max_wait;
+  // A start changes the state, which the caller is to see at once.
+  std::chrono::nanoseconds wait = StartDue() ? std::chrono::milliseconds(0) : max_wait;
   std::vector<pollfd> entries;
   std::vector<Child*> owners;
   for (auto& child : children_) {

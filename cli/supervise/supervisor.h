@@ -49,7 +49,7 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // Starts what is due, then waits at most `max_wait` for an end, for a start that falls due or for `wake_fd` (-1: none) to be readable.
+  // Starts what is due (and returns at once when something was), else waits at most `max_wait` for an end, for a start that falls due or for `wake_fd` (-1: none) to be readable.
   void RunOnce(std::chrono::milliseconds max_wait, int wake_fd = -1);
 
   // SIGTERM in reverse order, each after the one before it has ended; SIGKILL after `grace`. Nothing is started any more.
@@ -59,7 +59,7 @@ class Supervisor {
 
  private:
   struct Child;
-  void StartDue();
+  bool StartDue();  // true when it tried to start one
   void Start(Child& child);
   void ReadInfo(Child& child);
   void Reap(Child& child);
