@@ -83,6 +83,7 @@ LoadedAgent LoadOne(YamlNode& document, const std::string& path, std::vector<Pro
   out.key = KeyOf(document);
   if (CheckHeader(document, path, "Agent", problems)) {
     CheckTop(document, path, problems);
+    CheckLabelKeys(document["metadata"]["labels"], PathOf(PathOf(path, "metadata"), "labels"), problems);
     CheckSpecRules(document["spec"], PathOf(path, "spec"), problems);  // before the schema: its words on the same place say more
     for (const char* part : {"metadata", "spec"}) {
       const std::string inner = PathOf(path, part);

@@ -83,10 +83,37 @@ void CheckQuantity(const YamlNode& node, const std::string& path, Result<int64_t
   if (const auto value = parse(text); !value) problems.Want(node, path, value.error().message);
 }
 
+bool IsLabelName(std::string_view name) {
+  const auto alnum = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };
+  if (name.empty() || name.size() > 63 || !alnum(name.front()) || !alnum(name.back())) return false;
+  for (const char c : name) {
+    if (!alnum(c) && c != '-' && c != '_' && c != '.') return false;
+  }
+  return true;
+}
+
+bool IsDnsSubdomain(std::string_view name) {
+  if (name.size() > 253) return false;
+  for (size_t dot = 0; dot != std::string_view::npos; name.remove_prefix(dot == std::string_view::npos ? 0 : dot + 1)) {
+    dot = name.find('.');
+    if (!IsDnsLabel(name.substr(0, dot), 63)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool IsAgentName(std::string_view name) { return IsDnsLabel(name, 40); }
 bool IsNamespace(std::string_view name) { return IsDnsLabel(name, 63); }
+
+void CheckLabelKeys(const YamlNode& labels, const std::string& path, Problems& problems) {
+  for (const YamlField& field : labels.fields) {
+    const std::string_view key = field.key;
+    const size_t slash = key.find('/');
+    const bool valid = slash == std::string_view::npos ? IsLabelName(key) : IsDnsSubdomain(key.substr(0, slash)) && IsLabelName(key.substr(slash + 1));
+    if (!valid) problems.Add(field.mark, PathOf(path, key), "want a label's name such as team or example.org/team");
+  }
+}
 
 void CheckSpecRules(const YamlNode& spec, const std::string& path, Problems& problems) {
   const YamlNode& sandbox = spec["sandbox"];

@@ -17,6 +17,9 @@ bool IsNamespace(std::string_view name);
 // or its problems are known already; `path` is that of the spec.
 void CheckSpecRules(const YamlNode& spec, const std::string& path, Problems& problems);
 
+// Keys of labels, as Kubernetes has them: [prefix/]name, the prefix a DNS subdomain.
+void CheckLabelKeys(const YamlNode& labels, const std::string& path, Problems& problems);
+
 }  // namespace beige
 
 #endif

@@ -116,6 +116,14 @@ TEST(LoadAgentsTest, NamesAreDnsLabelsOf1To40Characters) {
   EXPECT_THAT(Texts(One("apiVersion: beige.dev/v1alpha1\nkind: Agent\nmetadata: {name: a, namespace: ../b}\nspec: {}\n").problems), ElementsAre(HasSubstr("metadata.namespace: want a DNS label")));
 }
 
+TEST(LoadAgentsTest, LabelsAreThoseOfKubernetes) {
+  const auto problems = [](const std::string& label) { return Texts(One("apiVersion: beige.dev/v1alpha1\nkind: Agent\nmetadata: {name: a, labels: {" + label + "}}\nspec: {}\n").problems); };
+  for (const char* good : {"a: b", "a: ''", "A.b_c-d: E.f_g-h", "example.org/team: x", "x.y.z/a: b"}) EXPECT_THAT(problems(good), IsEmpty()) << good;
+  for (const char* bad : {"-a: b", "a/: b", "/a: b", "a/b/c: d", "EXAMPLE.org/a: b", "a..b/c: d", "'a b': c", "a: -b", "a: b c", "a: 1", "a:", "a: [b]"}) {
+    EXPECT_THAT(problems(bad), ElementsAre(HasSubstr("metadata.labels"))) << bad;
+  }
+}
+
 TEST(LoadAgentsTest, SaysWhatElseADocumentIsThatIsNoAgent) {
   const auto problems = [](const std::string& text) { return Texts(One(text).problems); };
   EXPECT_THAT(problems("kind: Agent\nmetadata: {name: a}\n"), ElementsAre("agents.d/a.yaml:1:1: apiVersion: is missing; want apiVersion: beige.dev/v1alpha1"));
