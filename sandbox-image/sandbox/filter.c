@@ -27,14 +27,14 @@ enum { kLoad = 0x20, kAnd = 0x54, kJumpIfEqual = 0x15, kReturn = 0x06 };
 static const uint32_t kAllow = 0x7fff0000u;
 static const uint32_t kRefuse = 0x00050000u | EPERM;
 
-/* The numbers of the refused calls in one calling convention. */
+/* The numbers of the refused calls in one calling convention, lists ended by 0. */
 struct Numbers {
-  uint32_t prlimit, affinity, scheduler, attr, param, pidfd; /* first argument is a pid */
-  uint32_t priority, ioprio;                                 /* (which, who) */
-  uint32_t trace, trace_too;                                 /* (request, pid) */
+  uint32_t pid[16];            /* the first argument is a pid */
+  uint32_t priority, ioprio;   /* (which, who) */
+  uint32_t trace[3];           /* (request, pid) */
 };
 
-static struct Instruction rules[192];
+static struct Instruction rules[256];
 static unsigned short count;
 
 static void Emit(uint16_t code, uint8_t jump_true, uint8_t jump_false, uint32_t k) {
@@ -93,30 +93,26 @@ static void Architecture(uint32_t arch, uint32_t mask, const struct Numbers *n) 
   unsigned short rule = OpenRule(arch);
   Load(offsetof(struct SeccompData, nr));
   if (mask != 0) Emit(kAnd, 0, 0, mask);
-  RulePid(n->prlimit);
-  RulePid(n->affinity);
-  RulePid(n->scheduler);
-  RulePid(n->attr);
-  RulePid(n->param);
-  RulePid(n->pidfd);
+  for (size_t i = 0; n->pid[i] != 0; i++) RulePid(n->pid[i]);
   RuleWho(n->priority, 2);
   RuleWho(n->ioprio, 3);
-  RuleTrace(n->trace);
-  if (n->trace_too != 0) RuleTrace(n->trace_too);
+  for (size_t i = 0; n->trace[i] != 0; i++) RuleTrace(n->trace[i]);
   CloseRule(rule);
 }
 
 int InstallFilter(void) {
   Load(offsetof(struct SeccompData, arch));
+  /* pid: prlimit64, sched_setaffinity, sched_setscheduler, sched_setattr, sched_setparam, pidfd_open, kill, tkill, tgkill,
+   * rt_sigqueueinfo, rt_tgsigqueueinfo. The kernel itself drops most signals to a PID 1, gVisor does not. */
 #if defined(__x86_64__)
-  /* x32 shares the architecture and most numbers, with bit 30 set; its ptrace is 521. */
-  static const struct Numbers kX86_64 = {302, 203, 144, 314, 142, 434, 141, 251, 101, 521};
-  static const struct Numbers kI386 = {340, 241, 156, 351, 154, 434, 97, 289, 26, 0};
+  /* x32 shares the architecture and most numbers, with bit 30 set; some have numbers above 511. */
+  static const struct Numbers kX86_64 = {{302, 203, 144, 314, 142, 434, 62, 200, 234, 129, 297, 524, 536}, 141, 251, {101, 521}};
+  static const struct Numbers kI386 = {{340, 241, 156, 351, 154, 434, 37, 238, 270, 178, 335}, 97, 289, {26}};
   Architecture(0xc000003eu, ~0x40000000u, &kX86_64);
   Architecture(0x40000003u, 0, &kI386);
 #elif defined(__aarch64__)
-  static const struct Numbers kAarch64 = {261, 122, 119, 274, 118, 434, 140, 30, 117, 0};
-  static const struct Numbers kArm = {369, 241, 156, 380, 154, 434, 97, 314, 26, 0};
+  static const struct Numbers kAarch64 = {{261, 122, 119, 274, 118, 434, 129, 130, 131, 138, 240}, 140, 30, {117}};
+  static const struct Numbers kArm = {{369, 241, 156, 380, 154, 434, 37, 238, 268, 178, 363}, 97, 314, {26}};
   Architecture(0xc00000b7u, 0, &kAarch64);
   Architecture(0x40000028u, 0, &kArm);
 #else

@@ -3,7 +3,7 @@
 #define BEIGE_SANDBOX_FILTER_H_
 
 /* Refuses, with EPERM, what a process of the same uid could do to PID 1 although it is not dumpable: limits, scheduling, priorities,
- * tracing and pidfds, each only where the target is pid 1. Sets no-new-privileges. Returns 0, or -1 with errno. */
+ * tracing, pidfds and signals, each only where the target is pid 1. Sets no-new-privileges. Returns 0, or -1 with errno. */
 int InstallFilter(void);
 
 #endif

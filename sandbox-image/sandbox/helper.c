@@ -33,9 +33,7 @@ static void KeepOnlyOwn(const struct HelperStart *start) {
   dup2(start->control, kHelperControl);
   fcntl(kHelperControl, F_SETFD, FD_CLOEXEC);
   if (syscall(SYS_close_range, kHelperControl + 1, ~0u, 0) == 0) return;
-  struct rlimit limit;
-  getrlimit(RLIMIT_NOFILE, &limit);
-  for (int fd = kHelperControl + 1; (rlim_t)fd < limit.rlim_cur; fd++) close(fd);
+  for (int fd = kHelperControl + 1; fd < kMaxDescriptors; fd++) close(fd); /* gVisor of 2024 */
 }
 
 /* The kernel shall end jobs before PID 1 or a bystander. The file is writable only while the process is dumpable; the key is wiped. */

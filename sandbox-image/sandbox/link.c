@@ -98,8 +98,10 @@ void LinkDial(void) {
 
 int LinkInherit(int fd) {
   int flags = fcntl(fd, F_GETFL);
-  if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return -1;
-  link_.fd = fd;
+  if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return -1;
+  link_.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* the caller's number may be beyond kMaxDescriptors */
+  if (link_.fd < 0) return -1;
+  close(fd);
   link_.inherited = true;
   Start();
   return 0;

@@ -81,8 +81,8 @@ void EndCell(void) {
   _exit(0);
 }
 
-/* Only a sender that this pid namespace does not know may stop the sandbox: its pid shows as 0. Callers of sigqueue can claim any pid,
- * but not SI_USER. */
+/* Only a sender that this pid namespace does not know may stop the sandbox: its pid shows as 0. The filter refuses kill and its like, but
+ * pidfd_send_signal takes an open /proc/1 as well. Its callers can claim any pid, but not SI_USER. */
 static void OnSignals(void) {
   struct signalfd_siginfo infos[8];
   ssize_t got;

@@ -21,6 +21,9 @@ enum Mode { kInit, kRunner };
 /* Runs as PID 1; returns only when it can't start (exit status). `fd` is the runner's control stream. */
 int Pid1Main(enum Mode mode, int fd);
 
+/* PID 1 never has a descriptor of this number or more: the kernel gives the lowest that is free, and a job takes four. */
+enum { kMaxDescriptors = 2048 };
+
 /* What an epoll event is about. The slot is a job's index, the epoch tells a slot's former user from its present one. */
 enum Source { kFromSignals, kFromLink, kFromProbe, kFromControl, kFromStdin, kFromStdout, kFromStderr };
 

@@ -116,28 +116,41 @@ static int UseOnOwn(void) {
   return 0;
 }
 
-static long QueueTo(pid_t pid, int number) {
+/* With a forged origin: si_pid 0 claims to come from outside. */
+static long QueueTo(int directory, pid_t pid, int number) {
   siginfo_t info;
   memset(&info, 0, sizeof info);
-  info.si_code = SI_QUEUE; /* si_pid stays 0: claims to come from outside */
+  info.si_code = SI_QUEUE;
+  info.si_signo = number;
+  if (directory >= 0) return syscall(SYS_pidfd_send_signal, (long)directory, (long)number, &info, 0L);
   return syscall(SYS_rt_sigqueueinfo, (long)pid, (long)number, &info);
 }
 
-/* SIGTERM to PID 1 in every way; at last with the uid's signal queue full, so that the kernel can't say where it came from. */
+/* Signals to PID 1 in every way; at last with the uid's signal queue full, so that the kernel can't say where one came from. An open
+ * directory of /proc serves as a pidfd. */
 static int SignalPid1(void) {
+  int pid1 = open("/proc/1", O_RDONLY | O_DIRECTORY);
   Report("kill", kill(1, SIGTERM));
   Report("tkill", syscall(SYS_tkill, 1L, (long)SIGTERM));
-  Report("sigqueue", QueueTo(1, SIGTERM));
-  kill(1, SIGKILL);
-  kill(1, SIGSTOP);
-  kill(1, SIGINT);
+  Report("tgkill", syscall(SYS_tgkill, 1L, 1L, (long)SIGTERM));
+  Report("sigqueue", QueueTo(-1, 1, SIGTERM));
+  Report("kill -9", kill(1, SIGKILL));
+  Report("kill -STOP", kill(1, SIGSTOP));
+#if defined(__x86_64__)
+  Report("i386 kill", Call32(37, 1, SIGTERM, 0, 0));
+#endif
+  printf("pidfd: %s\n", syscall(SYS_pidfd_send_signal, (long)pid1, (long)SIGTERM, NULL, 0L) == 0 ? "sent" : strerror(errno));
+  printf("pidfd, forged: %s\n", QueueTo(pid1, 1, SIGTERM) == 0 ? "sent" : strerror(errno));
+  syscall(SYS_pidfd_send_signal, (long)pid1, (long)SIGKILL, NULL, 0L);
+  syscall(SYS_pidfd_send_signal, (long)pid1, (long)SIGSTOP, NULL, 0L);
+  syscall(SYS_pidfd_send_signal, (long)pid1, (long)SIGINT, NULL, 0L);
   sigset_t set;
   sigfillset(&set);
   sigprocmask(SIG_BLOCK, &set, NULL);
   long queued = 0;
-  while (QueueTo(getpid(), SIGRTMIN) == 0) queued++;
+  while (QueueTo(-1, getpid(), SIGRTMIN) == 0) queued++;
   printf("own queue: %s after %s\n", errno == EAGAIN ? "full" : strerror(errno), queued > 0 ? "some" : "none");
-  Report("sigqueue, queue full", QueueTo(1, SIGTERM));
+  printf("pidfd, queue full: %s\n", QueueTo(pid1, 1, SIGTERM) == 0 ? "sent" : strerror(errno));
   return 0;
 }
 
