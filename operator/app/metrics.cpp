@@ -46,8 +46,8 @@ double OpenDescriptors() {
 
 struct Metrics::State {
   prom::Registry registry;
-  template <typename Builder>
-  auto& Family(Builder builder, const char* name, const char* help) {
+  template <typename Type>
+  prom::Family<Type>& Family(prom::detail::Builder<Type> builder, const char* name, const char* help) {
     return builder.Name(name).Help(help).Register(registry);
   }
   prom::Family<prom::Gauge>& build = Family(prom::BuildGauge(), "beige_build_info", "1, labelled with the program and its version");

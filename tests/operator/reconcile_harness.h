@@ -1,0 +1,120 @@
+#ifndef BEIGE_TESTS_OPERATOR_RECONCILE_HARNESS_H_
+#define BEIGE_TESTS_OPERATOR_RECONCILE_HARNESS_H_
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/loop.h"
+#include "operator/app/intake.h"
+#include "operator/app/metrics.h"
+#include "operator/reconcile/reconciler.h"
+#include "operator/reconcile/sweep.h"
+#include "operator/source/merge.h"
+#include "runtime/fake/fake_runtime.h"
+#include "tests/operator/temp_dir.h"
+#include "tests/operator/tiny_gateway.h"
+
+namespace beige::testing {
+
+// Time that tests step; read by several threads.
+class StepClock : public Clock {
+ public:
+  SteadyTime Now() const override { return SteadyTime(std::chrono::nanoseconds(now_)); }
+  SystemTime WallNow() const override { return SystemTime(std::chrono::seconds(1796000000)) + std::chrono::duration_cast<SystemTime::duration>(std::chrono::nanoseconds(now_)); }
+  void Advance(std::chrono::nanoseconds by) { now_ += by.count(); }
+
+ private:
+  std::atomic<int64_t> now_{std::chrono::nanoseconds(std::chrono::hours(1)).count()};
+};
+
+inline constexpr const char* kImage = "localhost/beige-sandbox:test";
+
+// All of the operator but its threads and its files: texts instead of a directory, a fake engine, a tiny gateway on a real socket. The
+// queue is stepped. Made anew on the same home and engine, it is the operator after a restart.
+class Operator {
+ public:
+  Operator(const std::string& home, runtime::fake::FakeRuntime& runtime, TinyGateway& gateway, StepClock& clock);
+  ~Operator();
+
+  // The source's whole content: file -> text.
+  void Files(const std::map<std::string, std::string>& files);
+  void Step();  // works until nothing is ready
+  // Steps until it holds; false after 10 s.
+  bool Until(const std::function<bool()>& predicate);
+  void AdvanceAndStep(std::chrono::nanoseconds by);
+
+  std::string Show(const std::string& agent, const std::string& condition);  // "True RoundTripOK"
+  std::string Message(const std::string& agent, const std::string& condition);
+  bool IsReady(const std::string& agent) { return Show(agent, "Ready") == "True RoundTripOK"; }
+  std::optional<Agent> Get(const std::string& agent);
+  std::string Events();
+
+  HomePaths paths;
+  runtime::fake::FakeRuntime& runtime;
+  StepClock& clock;
+  HomeId home;
+  Metrics metrics;
+  ConfigState config;
+  IdentityStore identities;
+  StatusStore status;
+  EventLog events;
+  DesiredState desired;
+  WorkQueue queue;
+  SandboxIndex index;
+
+ private:
+  void Poke();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  uint64_t pokes_ = 0;
+  Loop loop_;
+  std::unique_ptr<Images> images_;
+  std::unique_ptr<GatewayClient> client_;
+  std::unique_ptr<Reconciler> reconciler_;
+  std::unique_ptr<Sweep> sweep_;
+  std::unique_ptr<Intake> intake_;
+  Merger merger_;
+  std::unique_ptr<runtime::SandboxRuntime::Subscription> subscription_;
+  std::thread thread_;
+};
+
+// One home with a fake engine that has the image, and a gateway whose sandboxes register and answer as soon as they start.
+class ReconcileTest : public ::testing::Test {
+ protected:
+  ReconcileTest();
+  ~ReconcileTest() override;
+
+  void Restart() {
+    op.reset();
+    Boot();
+  }
+  void Boot() { op = std::make_unique<Operator>(home.path(), runtime, gateway, clock); }
+  // One agent, Ready.
+  void MakeReady(const std::string& spec = "  description: test\n");
+  void Edit(const std::string& spec) { op->Files({{"one.yaml", AgentYaml("one", spec)}}); }
+
+  std::vector<runtime::Observed> Sandboxes();  // of this home
+  runtime::Observed Only();                    // the only one
+  std::string Uid() { return op->Get("one")->metadata.uid; }
+
+  TempDir home;
+  StepClock clock;
+  runtime::fake::FakeRuntime runtime;
+  TinyGateway gateway;
+  std::atomic<bool> registers{true};  // whether what starts registers by itself
+  std::function<void(const std::string& id)> on_start = [](const std::string&) {};
+  std::unique_ptr<Operator> op;
+};
+
+}  // namespace beige::testing
+
+#endif

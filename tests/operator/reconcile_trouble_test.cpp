@@ -1,0 +1,170 @@
+#include <algorithm>
+
+#include "tests/operator/reconcile_harness.h"
+
+namespace beige::testing {
+namespace {
+using runtime::State;
+using runtime::fake::Operation;
+using std::chrono::seconds;
+
+TEST_F(ReconcileTest, AnEngineThatIsAwayAtTheStartIsNamedAndFoundLater) {
+  runtime.SetAvailable(false);
+  Edit("  description: test\n");
+  ASSERT_TRUE(op->Until([&] { return op->Show("one", "SandboxRunning") == "Unknown EngineUnavailable"; }));
+  EXPECT_EQ(op->Show("one", "Ready"), "False EngineUnavailable");
+  EXPECT_NE(op->Message("one", "Ready"), "");
+  runtime.SetAvailable(true);
+  clock.Advance(seconds(2));
+  EXPECT_TRUE(op->Until([&] { return op->IsReady("one"); }));
+}
+
+TEST_F(ReconcileTest, AnEngineThatGoesAwayAndComesBackCostsNoSandbox) {
+  MakeReady();
+  const runtime::Observed before = Only();
+  runtime.SetAvailable(false);
+  ASSERT_TRUE(op->Until([&] { return op->Show("one", "Ready") == "False EngineUnavailable"; }));
+  EXPECT_EQ(op->Get("one")->status.sandbox->id, before.id) << "not known to be gone";
+  runtime.SetAvailable(true);
+  clock.Advance(seconds(2));
+  ASSERT_TRUE(op->Until([&] { return op->IsReady("one"); }));
+  EXPECT_EQ(Only(), before);
+}
+
+TEST_F(ReconcileTest, ADeletionWhileTheEngineIsAwayIsDoneWhenItIsBack) {
+  MakeReady();
+  runtime.SetAvailable(false);
+  ASSERT_TRUE(op->Until([&] { return op->Show("one", "Ready") == "False EngineUnavailable"; }));
+  op->Files({});
+  op->Step();
+  EXPECT_TRUE(op->Get("one")) << "not deleted yet";
+  runtime.SetAvailable(true);
+  clock.Advance(seconds(2));
+  EXPECT_TRUE(op->Until([&] { return Sandboxes().empty() && !op->Get("one"); }));
+}
+
+TEST_F(ReconcileTest, AGatewayThatGoesAwayCostsNoSandboxAndStartsWaitForIt) {
+  MakeReady();
+  const runtime::Observed before = Only();
+  gateway.Close();
+  ASSERT_TRUE(op->Until([&] { return op->Show("one", "PolicyInForce") == "Unknown GatewayUnavailable"; }));
+  EXPECT_EQ(op->Show("one", "Ready"), "False GatewayUnavailable");
+  EXPECT_EQ(Only(), before);
+  clock.Advance(seconds(100));
+  runtime.Kill(before.id);
+  ASSERT_TRUE(op->Until([&] { return op->Show("one", "SandboxRunning") == "False WaitingForGateway"; }));
+  EXPECT_EQ(Only().state, State::kExited);
+  gateway.Listen();
+  EXPECT_TRUE(op->Until([&] { return op->IsReady("one"); }));
+  EXPECT_EQ(Only().id, before.id);
+}
+
+TEST_F(ReconcileTest, ARefusedGrantIsSaidOnceAndTheFormerStaysInForce) {
+  MakeReady();
+  gateway.Reject(Uid(), "no cell for kv");
+  Edit("  description: test\n  tools: [{name: kv}]\n");
+  ASSERT_TRUE(op->Until([&] { return op->Show("one", "PolicyInForce") == "False GrantRejected"; }));
+  EXPECT_TRUE(op->IsReady("one"));
+  EXPECT_EQ(op->Get("one")->status.grant_generation, 1);
+  op->AdvanceAndStep(seconds(60));
+  const auto log = gateway.Log();
+  EXPECT_EQ(std::count(log.begin(), log.end(), "put one 2"), 1);
+}
+
+TEST_F(ReconcileTest, AnUnansweredSyncStartsNothing) {
+  gateway.Hang("sync");
+  gateway.Hang("put");
+  Edit("  description: test\n");
+  ASSERT_TRUE(gateway.AwaitLine("sync one"));
+  op->Step();
+  EXPECT_TRUE(Sandboxes().empty());
+  EXPECT_EQ(op->Show("one", "PolicyInForce"), "Unknown Pending");
+}
+
+TEST_F(ReconcileTest, AMissingDefaultImageIsLoadedFromItsFile) {
+  runtime.RemoveImage(kImage);
+  Edit("  description: test\n");
+  ASSERT_TRUE(op->Until([&] { return op->Show("one", "ImageReady") == "False ImageMissing"; }));
+  EXPECT_EQ(op->Show("one", "Ready"), "False ImageMissing");
+  EXPECT_NE(op->Message("one", "ImageReady").find("build.sh"), std::string::npos);
+  home.Write("image.tar", "x");
+  runtime.OfferImage(home / "image.tar", kImage);
+  clock.Advance(seconds(6));
+  EXPECT_TRUE(op->Until([&] { return op->IsReady("one"); }));
+}
+
+TEST_F(ReconcileTest, AFailedPullHasAReasonAndIsTriedAgainWithBackoff) {
+  Edit("  sandbox: {image: \"example.org/x:1\"}\n");
+  ASSERT_TRUE(op->Until([&] { return op->Show("one", "ImageReady") == "False ImagePullFailed"; }));
+  const int pulls = runtime.Calls(Operation::kPullImage);
+  for (int i = 0; i < 3; ++i) {
+    op->queue.Add({"default", "one"});
+    op->AdvanceAndStep(seconds(1));
+  }
+  EXPECT_EQ(runtime.Calls(Operation::kPullImage), pulls);
+  runtime.OfferImage("example.org/x:1", "example.org/x:1");
+  clock.Advance(seconds(5));
+  EXPECT_TRUE(op->Until([&] { return op->IsReady("one"); }));
+}
+
+TEST_F(ReconcileTest, OnePullServesAllWhoWaitForTheImage) {
+  runtime.OfferImage("example.org/x:1", "example.org/x:1");
+  std::map<std::string, std::string> files;
+  for (int i = 0; i < 8; ++i) files["f" + std::to_string(i)] = AgentYaml("a" + std::to_string(i), "  sandbox: {image: \"example.org/x:1\"}\n");
+  op->Files(files);
+  ASSERT_TRUE(op->Until([&] {
+    for (int i = 0; i < 8; ++i) {
+      if (!op->IsReady("a" + std::to_string(i))) return false;
+    }
+    return true;
+  }));
+  EXPECT_EQ(runtime.Calls(Operation::kPullImage), 1);
+}
+
+TEST_F(ReconcileTest, AnImageThatIsMissingForANewVersionLeavesTheOldSandboxRunning) {
+  MakeReady();
+  const runtime::Observed before = Only();
+  Edit("  sandbox: {image: \"example.org/absent:1\", imagePullPolicy: Never}\n");
+  ASSERT_TRUE(op->Until([&] { return op->Show("one", "ImageReady") == "False ImageMissing"; }));
+  EXPECT_EQ(Only(), before);
+  EXPECT_TRUE(op->IsReady("one"));
+  EXPECT_EQ(op->Show("one", "UpToDate"), "False SpecChanged");
+}
+
+TEST_F(ReconcileTest, AVolumeThatIsNotPermittedIsSaidAndWhatRunsIsKept) {
+  MakeReady();
+  const runtime::Observed before = Only();
+  Edit("  sandbox:\n    volumes: [{name: v, mountPath: /data, hostPath: {path: /etc}}]\n");
+  ASSERT_TRUE(op->Until([&] { return op->Show("one", "Accepted") == "False NotPermitted"; }));
+  EXPECT_EQ(Only(), before);
+  EXPECT_TRUE(op->IsReady("one"));
+  EXPECT_NE(op->Message("one", "Accepted").find("/etc"), std::string::npos);
+}
+
+TEST_F(ReconcileTest, AFailedCreateIsSaidAndTriedAgainLater) {
+  runtime.FailNext(Operation::kCreate, Error{Code::kInvalid, "invalid hostname"});
+  Edit("  description: test\n");
+  ASSERT_TRUE(op->Until([&] { return op->Show("one", "SandboxRunning") == "False CreateFailed"; }));
+  EXPECT_NE(op->Message("one", "SandboxRunning").find("invalid hostname"), std::string::npos);
+  clock.Advance(seconds(1));
+  EXPECT_TRUE(op->Until([&] { return op->IsReady("one"); }));
+}
+
+TEST_F(ReconcileTest, ACopiedHomeTouchesNothing) {
+  MakeReady();
+  const runtime::Observed before = Only();
+  op.reset();
+  ASSERT_TRUE(WriteFileAtomic(home / "data/operator/home.json",
+                              "{\"id\":\"" + before.key.home + "\",\"inode\":1,\"machineId\":\"elsewhere\"}", 0600));
+  const int writes = runtime.WritingCalls();
+  Boot();
+  op->Files({});
+  op->Step();
+  Edit("  sandbox: {pidsLimit: 64}\n");
+  ASSERT_TRUE(op->Until([&] { return op->Show("one", "Ready") == "False HomeCopied"; }));
+  EXPECT_NE(op->Message("one", "Ready").find("beige adopt"), std::string::npos);
+  EXPECT_EQ(runtime.WritingCalls(), writes);
+}
+
+}  // namespace
+}  // namespace beige::testing
