@@ -74,7 +74,8 @@ void EventStream::Open(const ServerInfo& server) {
 bool EventStream::Line(std::string_view line) {
   const auto alive = alive_;
   backoff_ = kFirstBackoff;
-  if (const auto event = DecodeEvent(line); event && on_event_) on_event_(*event);
+  const auto tell = on_event_;  // a copy: the callback may destroy this stream, and itself with it
+  if (const auto event = DecodeEvent(line); event && tell) tell(*event);
   return *alive;
 }
 
@@ -91,7 +92,8 @@ void EventStream::Retry() {
 
 void EventStream::SetUp(bool up) {
   const Said now = up ? Said::kUp : Said::kDown;
-  if (std::exchange(said_, now) != now && on_state_) on_state_(up);
+  const auto tell = on_state_;  // a copy, as above
+  if (std::exchange(said_, now) != now && tell) tell(up);
 }
 
 }  // namespace beige::runtime::engine
