@@ -53,7 +53,9 @@ void EventStream::Open(const ServerInfo& server) {
   const Call call{.operation = "events", .path = path_, .deadline = std::chrono::milliseconds(0)};
   Transfer transfer = http_.Prepare(call, "/v" + server.api.Text() + call.path);
   splitter_ = LineSplitter();
-  transfer.on_headers = [this, alive = alive_](int status) {
+  const auto answered = std::make_shared<bool>(false);
+  transfer.on_headers = [this, alive = alive_, answered](int status) {
+    *answered = true;
     if (*alive && status < 400) SetUp(true);
   };
   transfer.on_data = [this, alive = alive_](std::string_view bytes) {
@@ -68,6 +70,10 @@ void EventStream::Open(const ServerInfo& server) {
     Retry();
   };
   transfer_ = http_.loop().Start(std::move(transfer));
+  // Silence is legal once the stream stands, but a hung engine gives no headers either.
+  http_.loop().After(http_.options().ping_deadline, [this, alive = alive_, answered, id = transfer_] {
+    if (*alive && !*answered) http_.loop().Stop(id);
+  });
 }
 
 // False when a callback destroyed this stream.

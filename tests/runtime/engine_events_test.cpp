@@ -94,6 +94,18 @@ TEST(EventStreamTest, SaysOnceThatAnAbsentEngineIsDownAndFindsItWhenItComes) {
   EXPECT_EQ(watcher.Seen().size(), 2u);
 }
 
+TEST(EventStreamTest, EngineThatTakesTheSubscriptionButNeverAnswersIsTriedAgain) {
+  std::atomic<int> asked = 0;
+  ScriptedEngine engine([&](const SeenRequest& request) {
+    if (request.line.starts_with("GET /_ping ")) return ScriptedEngine::Pong("1.45");
+    return ++asked == 1 ? std::string(ScriptedEngine::kSilence) : OpenStream(EventLine("start"));
+  });
+  const auto runtime = docker::MakeDockerRuntime({.socket = engine.socket(), .observer = nullptr, .deadline = std::chrono::milliseconds(150)});
+  Watcher watcher;
+  const auto subscription = runtime->Subscribe("h", watcher.OnEvent(), watcher.OnState());
+  EXPECT_TRUE(watcher.WaitFor({"down", "up", "start"}));
+}
+
 TEST(EventStreamTest, LineThatIsCutBetweenReadsIsOneEventAndGarbageIsNone) {
   const std::string line = EventLine("start");
   std::string stream = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
