@@ -178,6 +178,14 @@ static int RunAway(void) {
   }
 }
 
+/* A bomb that never gives up: whatever room there is, it takes. */
+static _Noreturn void ForkBomb(void) {
+  printf("up\n");
+  fflush(stdout);
+  for (;;)
+    if (fork() < 0) usleep(1000);
+}
+
 static int WritePattern(long length) {
   for (long i = 0; i < length; i++) putchar_unlocked((int)(i * 131 >> 3 & 0xff));
   return fflush(stdout) == 0 ? 0 : 1;
@@ -215,6 +223,7 @@ int main(int argc, char **argv) {
   if (strcmp(mode, "own") == 0) return UseOnOwn();
   if (strcmp(mode, "signals") == 0) return SignalPid1();
   if (strcmp(mode, "zombies") == 0) return LeaveZombies((int)number);
+  if (strcmp(mode, "bomb") == 0) ForkBomb();
   if (strcmp(mode, "run-away") == 0) return RunAway();
   if (strcmp(mode, "time") == 0 && argc > 3) return Time(number, argv + 3);
   if (strcmp(mode, "pattern") == 0) return WritePattern(number);

@@ -82,7 +82,7 @@ Cage::Cage(const CageOptions& options) {
   chmod(home_.c_str(), 0755);
   std::filesystem::create_directories(home_ + "/link/bin");
   std::filesystem::create_directories(home_ + "/programs");
-  CopyProgram(ThePrograms().sandbox, home_ + "/link/bin/beige-sandbox", 0111);
+  CopyProgram(ThePrograms().sandbox, home_ + "/link/bin/beige-sandbox", options.binary_mode);
   CopyProgram(ThePrograms().attacker, home_ + "/programs/attacker", 0755);
   gateway_listener_ = std::make_unique<Listener>(link() + "/gateway.sock");
   int pair[2] = {-1, -1};

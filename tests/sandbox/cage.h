@@ -22,6 +22,8 @@ Programs& ThePrograms();
 struct CageOptions {
   bool runner = false;
   bool register_now = true;
+  // Of the binary inside. As it is installed, nobody can read it.
+  mode_t binary_mode = 0111;
   // 0 = none. Only felt by a uid other than root.
   int max_processes = 0;
 };

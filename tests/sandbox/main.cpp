@@ -37,6 +37,7 @@ bool BecomePlainUser(std::string* keep) {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
   if (argc < 3) {
     std::fprintf(stderr, "usage: %s BEIGE_SANDBOX ATTACKER [--plain-user]\n", argv[0]);
     return 2;

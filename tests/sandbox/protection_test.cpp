@@ -77,6 +77,16 @@ TEST_P(ProtectionTest, JobsHaveNoPrivilegesToGainAndNoDescriptorsOfPid1) {
   EXPECT_EQ(cage_.RunShell("grep -e SigBlk -e SigIgn /proc/$$/status | tr -d '\\t'").out, "SigBlk:0000000000000000\nSigIgn:0000000000000000\n");
 }
 
+// gVisor can't start a program that it can't read, so there the binary is readable.
+TEST(ReadableBinaryTest, StillShowsNothingOfPid1) {
+  CageOptions options;
+  options.binary_mode = 0555;
+  Cage cage(options);
+  EXPECT_EQ(Attack(cage, "files").out,
+            "/proc/1/mem: refused\n/proc/1/environ: refused\n/proc/1/exe: refused\n/proc/1/maps: refused\n"
+            "/beige/bin/beige-sandbox: read\n/proc/1/fd: refused\n");
+}
+
 INSTANTIATE_TEST_SUITE_P(InitAndRunner, ProtectionTest, testing::Bool(), [](const auto& which) { return which.param ? "Runner" : "Init"; });
 
 TEST(RunnerTest, RunsJobsOverAnInheritedDescriptor) {

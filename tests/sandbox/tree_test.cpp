@@ -156,11 +156,13 @@ TEST(ForkBombTest, FailsNewJobsAtTheLimitAndEndsWithKillAll) {
   CageOptions options;
   options.max_processes = 200;
   Cage cage(options);
-  const uint32_t bomb = cage.Start(Shell("bomb() { bomb | bomb & }; echo up; while :; do bomb; done 2>/dev/null", 0));
+  JobSpec bomb_spec;
+  bomb_spec.argv = {"/t/attacker", "bomb"};
+  const uint32_t bomb = cage.Start(bomb_spec);
   ASSERT_TRUE(cage.WaitForOutput(bomb, "up"));
-  // The bomb also fails at the limit, so there may be room at one moment and none at the next.
+  // The spares that were made before still serve some.
   bool failed = false;
-  for (int i = 0; i < 3000 && !failed; ++i) {
+  for (int i = 0; i < 100 && !failed; ++i) {
     JobSpec spec;
     spec.argv = {"/t/attacker", "noop"};
     const Outcome outcome = cage.Run(spec);
@@ -173,7 +175,7 @@ TEST(ForkBombTest, FailsNewJobsAtTheLimitAndEndsWithKillAll) {
   }
   EXPECT_TRUE(failed);
   cage.control().Send(0, BGE_KILL_ALL);
-  EXPECT_TRUE(cage.Finish(bomb).ended);  // a shell that can't fork may have given up by itself
+  EXPECT_EQ(cage.Finish(bomb).how, BGE_HOW_SIGNALED);
   for (int i = 0; i < 20; ++i) EXPECT_EQ(cage.RunShell("ls -d /proc/[0-9]* >/dev/null; echo fine").out, "fine\n");
 }
 
