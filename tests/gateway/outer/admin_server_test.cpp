@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
 #include "tests/gateway/core/client.h"
 #include "tests/gateway/core/core.h"
 
@@ -53,7 +54,12 @@ class AdminServerTest : public ::testing::Test {
   AdminServerTest() {
     core_.AddTool("kv", "#!/bin/sh\necho hi\n");
     core_.Configure();
-    core_.On([&] { server_ = std::move(*AdminServer::Open(core_.loop(), batch_, core_.paths(), core_.roster())); });
+    EXPECT_TRUE(MakeDirs(core_.paths().RunDir(), 0700));
+    core_.On([&] {
+      auto opened = AdminServer::Open(core_.loop(), batch_, core_.paths(), core_.roster());
+      ASSERT_TRUE(opened) << opened.error().message;
+      server_ = std::move(*opened);
+    });
   }
   ~AdminServerTest() override {
     core_.On([&] { server_.reset(); });

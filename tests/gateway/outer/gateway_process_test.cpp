@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "http/http_server.h"
+#include "tests/gateway/core/client.h"
 #include "tests/gateway/outer/gateway_process.h"
 
 namespace beige {
@@ -127,6 +128,38 @@ TEST_F(GatewayProcessTest, CommandsRunInTheSandboxOverHttp) {
   const json flood = gateway_.Exec("a1", {{"command", {"head", "-c", "12000000", "/dev/zero"}}});
   EXPECT_EQ(flood["truncated"], true);
   EXPECT_EQ(flood["exitCode"], 0);
+}
+
+TEST_F(GatewayProcessTest, TheOwnersCliRunsSeveralCommandsOnOneConnection) {
+  Up();
+  const auto exec = [](const std::vector<std::string>& argv, uint32_t flags) {
+    std::string fields;
+    v2::AppendField(fields, BGE_TAG_AGENT, "a1");
+    for (const auto& arg : argv) v2::AppendField(fields, BGE_TAG_ARG, arg);
+    v2::AppendU32Field(fields, BGE_TAG_FLAGS, flags);
+    return fields;
+  };
+  testing::V2Client cli(gateway_.paths().CliSocket(), BGE_ROLE_CLI);
+  cli.Send(1, BGE_EXEC, exec({"sh", "-c", "cat; echo e >&2; exit 4"}, BGE_FLAG_STDIN));
+  cli.Send(2, BGE_EXEC, exec({"head", "-c", "1000000", "/dev/zero"}, 0));
+  const auto flood = cli.Finish(2);  // far more than one window
+  EXPECT_EQ(flood.out.size(), 1000000u);
+  EXPECT_EQ(flood.exit.code, 0);
+  cli.Send(1, BGE_STDIN, "in");
+  cli.Send(1, BGE_STDIN, "");
+  const auto cat = cli.Finish(1);
+  EXPECT_EQ(cat.out, "in");
+  EXPECT_EQ(cat.err, "e\n");
+  EXPECT_EQ(cat.exit.code, 4);
+  cli.Send(3, BGE_EXEC, exec({"sleep", "1001"}, 0));
+  cli.Send(3, BGE_SIGNAL, std::string(1, static_cast<char>(SIGTERM)));
+  const auto killed = cli.Finish(3);
+  EXPECT_EQ(killed.exit.how, BGE_HOW_SIGNALED);
+  EXPECT_EQ(killed.exit.code, SIGTERM);
+  cli.Send(4, BGE_EXEC, exec({"sleep", "1002"}, 0));
+  EXPECT_TRUE(Eventually([&] { return Has(gateway_.AuditLines(), R"("args":["sleep","1002"])"); }));
+  cli.raw().Close();
+  EXPECT_TRUE(Eventually([&] { return Has(gateway_.AuditLines(), R"("outcome":"cancelled")"); }));
 }
 
 TEST_F(GatewayProcessTest, ATimeoutEndsTheWholeTree) {
