@@ -10,6 +10,7 @@ namespace beige {
 namespace {
 // Plans follow from one another (started, so verify; verified, so probe); more than this many are left to the next pass.
 constexpr int kRounds = 4;
+constexpr std::chrono::seconds kHeld{2};
 }  // namespace
 
 SandboxMemory Reconciler::Recall(const Identity& identity, const AgentStatus& previous) {
@@ -25,13 +26,14 @@ std::string Reconciler::ImageReference(const Identity& identity) const {
   return image.empty() ? d_.default_image : image;
 }
 
-Reconciler::Outcome Reconciler::Converge(const AgentKey& key, const DesiredAgent& desired) {
+Reconciler::Outcome Reconciler::Converge(const AgentKey& key, const DesiredAgent& desired, bool held) {
   AgentStatus previous;
   const std::optional<Agent> last = d_.status.Last(key);
   if (last && desired.identity && last->metadata.uid == desired.identity->uid()) previous = last->status;
 
   Pass pass;
   pass.key = key;
+  pass.held = held;
   pass.config = d_.config.Copy();
   if (!desired.identity) {
     WriteStatus(key, desired, previous, StatusOf(pass, desired, previous));
@@ -80,6 +82,7 @@ Reconciler::Outcome Reconciler::Converge(const AgentKey& key, const DesiredAgent
   const SteadyTime now = d_.clock.Now();
   if (pass.error) outcome.result = tl::make_unexpected(*pass.error);
   outcome.look_again = pass.look_again;
+  if (held) outcome.look_again = kHeld;
   if (const auto next = NextLook(pass.input, now)) {
     const std::chrono::nanoseconds in = *next - now;
     outcome.look_again = outcome.look_again ? std::min(*outcome.look_again, in) : in;
@@ -98,7 +101,8 @@ AgentStatus Reconciler::StatusOf(const Pass& pass, const DesiredAgent& desired, 
   in.not_permitted = pass.permissions.refused;
   in.image = pass.image;
   in.halted = d_.home.copied ? d_.home.why : "";
-  in.engine_message = engine.up ? (pass.error ? pass.error->message : "") : engine.message;
+  in.engine_message = !engine.up ? engine.message : pass.error ? pass.error->message
+                      : pass.held ? "an earlier agent of this name is being removed" : "";
   in.failed = pass.failed;
   in.error = pass.error;
   AgentStatus status;

@@ -9,7 +9,7 @@ Result<> Reconciler::Observe(Pass& pass) {
   PlanInput& in = pass.input;
   const std::string& uid = pass.identity->uid();
   in.gateway = d_.gateway.Facts(uid);
-  in.engine_up = d_.home.copied ? false : d_.index.engine().up;
+  in.engine_up = !d_.home.copied && !pass.held && d_.index.engine().up;
   in.sandboxes.clear();
   in.name_taken = false;
   if (!in.engine_up) {

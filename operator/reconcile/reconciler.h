@@ -79,6 +79,7 @@ class Reconciler {
     ImageState image;
     std::optional<Action> failed;
     std::optional<Error> error;
+    bool held = false;     // the engine counts as away
     bool waiting = false;  // for something that will queue the key
     std::optional<std::chrono::nanoseconds> look_again;
     // What kCreate made, for the actions after it.
@@ -86,8 +87,10 @@ class Reconciler {
     SteadyTime began{};
   };
 
-  Outcome Converge(const AgentKey& key, const DesiredAgent& desired);
-  Outcome CleanUp(const Identity& buried);
+  // `held`: an earlier incarnation is still there, so the engine is not to be touched.
+  Outcome Converge(const AgentKey& key, const DesiredAgent& desired, bool held);
+  // False if it has to wait for the engine.
+  Result<bool> CleanUp(const Identity& buried);
   std::string ImageReference(const Identity& identity) const;
   AgentStatus StatusOf(const Pass& pass, const DesiredAgent& desired, const AgentStatus& previous) const;
   void WriteStatus(const AgentKey& key, const DesiredAgent& desired, const AgentStatus& previous, AgentStatus status);

@@ -125,13 +125,17 @@ TEST_F(ReconcileTest, AFileThatIsInvalidAtARestartKeepsItsAgent) {
 }
 
 TEST_F(ReconcileTest, ACrashBetweenCreateAndStartHealsWithOneContainer) {
-  runtime.FailNext(runtime::fake::Operation::kStart, Error{Code::kInternal, "crash"});
+  runtime.FailNext(runtime::fake::Operation::kStart, Error{Code::kInternal, "crash"}, 100);
   Edit("  description: test\n");
   ASSERT_TRUE(op->Until([&] { return Sandboxes().size() == 1; }));
   EXPECT_EQ(Only().state, State::kCreated);
   const std::string id = Only().id;
-  Restart();
+  op.reset();
+  runtime.FailNext(runtime::fake::Operation::kStart, Error{Code::kInternal, "once more"});
+  Boot();
   Edit("  description: test\n");
+  ASSERT_TRUE(op->Until([&] { return op->Message("one", "SandboxRunning") == "once more"; }));
+  clock.Advance(seconds(1));
   ASSERT_TRUE(op->Until([&] { return op->IsReady("one"); }));
   EXPECT_EQ(Only().id, id);
 }
@@ -143,7 +147,13 @@ TEST_F(ReconcileTest, StraysGoAfterTheFirstSnapshotAndOtherHomesAreNotTouched) {
   stray.name = "beige-stray";
   stray.image = kImage;
   stray.uid = stray.gid = 200000;
-  ASSERT_TRUE(runtime.Create(stray));
+  stray.command = {"/x"};
+  stray.memory_bytes = 64 << 20;
+  stray.cpu_millis = 100;
+  stray.pids_limit = 16;
+  stray.tmp_bytes = 1 << 20;
+  const auto made = runtime.Create(stray);
+  ASSERT_TRUE(made) << made.error().message;
   runtime::SandboxSpec other = stray;
   other.key.home = "another-home";
   other.name = "beige-other";

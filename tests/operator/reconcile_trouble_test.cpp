@@ -158,12 +158,32 @@ TEST_F(ReconcileTest, ACopiedHomeTouchesNothing) {
                               "{\"id\":\"" + before.key.home + "\",\"inode\":1,\"machineId\":\"elsewhere\"}", 0600));
   const int writes = runtime.WritingCalls();
   Boot();
-  op->Files({});
-  op->Step();
   Edit("  sandbox: {pidsLimit: 64}\n");
   ASSERT_TRUE(op->Until([&] { return op->Show("one", "Ready") == "False HomeCopied"; }));
   EXPECT_NE(op->Message("one", "Ready").find("beige adopt"), std::string::npos);
+  op->Files({});
+  op->Step();
+  op->AdvanceAndStep(seconds(60));
   EXPECT_EQ(runtime.WritingCalls(), writes);
+  EXPECT_EQ(runtime.List(before.key.home)->size(), 1u);
+}
+
+TEST_F(ReconcileTest, OneThatIsDeletedAndAddedAgainWhileTheEngineIsAwayWaitsForTheOldOneToGo) {
+  MakeReady("  workspace: {retentionPolicy: Delete}\n");
+  const std::string uid = Uid();
+  runtime.SetAvailable(false);
+  ASSERT_TRUE(op->Until([&] { return op->Show("one", "Ready") == "False EngineUnavailable"; }));
+  op->Files({});
+  Edit("  description: new\n");
+  ASSERT_TRUE(op->Until([&] { return op->Get("one")->spec.description == "new"; }));
+  EXPECT_EQ(op->Show("one", "Ready"), "False EngineUnavailable");
+  runtime.SetAvailable(true);
+  clock.Advance(seconds(2));
+  ASSERT_TRUE(op->Until([&] { return op->IsReady("one"); }));
+  EXPECT_NE(Uid(), uid);
+  EXPECT_EQ(Only().key.uid, Uid());
+  EXPECT_EQ(ListDir(op->paths.Trash())->size(), 1u);
+  EXPECT_TRUE(Exists(op->paths.Workspace({"default", "one"})));
 }
 
 }  // namespace
