@@ -37,7 +37,9 @@ bool Exchange(int fd, const std::string& request) {
       want = head + 4 + std::strtoul(answer.c_str() + at + 16, nullptr, 10);
     }
   }
-  return answer.find("\"exitCode\":0") != std::string::npos;
+  if (answer.find("\"exitCode\":0") != std::string::npos) return true;
+  std::fprintf(stderr, "bench-http-exec: %s\n", answer.c_str());
+  return false;
 }
 }  // namespace
 

@@ -112,7 +112,8 @@ Home::Home() {
 }
 
 Home::~Home() {
-  if (::testing::Test::HasFailure()) {
+  const auto* suite = ::testing::UnitTest::GetInstance()->current_test_suite();
+  if (::testing::Test::HasFailure() || (suite != nullptr && suite->failed_test_count() > 0)) {
     for (const char* log : {"logs/beige-gateway.log", "logs/beige-operator.log", "logs/audit.jsonl"}) {
       const std::string text = ReadText(log);
       GTEST_LOG_(INFO) << log << ":\n" << text.substr(text.size() > 6000 ? text.size() - 6000 : 0);

@@ -84,8 +84,9 @@ TEST_F(SpineTest, GrantAndRevokeAreLiveWithoutANewContainer) {
 TEST_F(SpineTest, AnUnknownToolIsNamedAndTheRestWorks) {
   home->AddAgent("a1", "tools: [{name: hello}, {name: nosuch}]");
   ASSERT_TRUE(Eventually([] {
-    for (const auto& c : home->GetAgent("a1")["status"]["conditions"]) {
-      if (c["type"] == "PolicyInForce" && c["message"].get<std::string>().find("nosuch") != std::string::npos) return true;
+    const json agent = home->GetAgent("a1");
+    for (const json& c : agent["status"]["conditions"]) {
+      if (c["type"] == "PolicyInForce" && c.value("message", "").find("nosuch") != std::string::npos) return true;
     }
     return false;
   }));
