@@ -52,8 +52,7 @@ void Intake::OnSnapshot(const Snapshot& snapshot) {
   std::set<AgentKey> changed;
   for (const Identity& identity : d_.identities.All()) {
     const AgentKey key = identity.agent.key();
-    const auto it = snapshot.agents.find(key);
-    if (it != snapshot.agents.end() && it->second.agent) continue;
+    if (snapshot.agents.contains(key)) continue;
     if (Result<> buried = d_.identities.Bury(key); !buried) {
       // Not deleted rather than half deleted: it goes on as it was until the disk takes the note.
       LogError("agent can't be deleted", {{"agent", key.ToString()}, {"why", buried.error().message}});
@@ -62,6 +61,8 @@ void Intake::OnSnapshot(const Snapshot& snapshot) {
     }
     changed.insert(key);
   }
+  std::map<AgentKey, Identity> accepted;
+  for (const Identity& identity : d_.identities.All()) accepted[identity.agent.key()] = identity;
   for (const auto& [key, source] : snapshot.agents) {
     DesiredAgent agent{std::nullopt, source.problems, source.conflicts, source.file, std::nullopt};
     if (source.agent) {
@@ -71,11 +72,10 @@ void Intake::OnSnapshot(const Snapshot& snapshot) {
         agent.identity = std::move(*identity);
       } else {
         agent.identity_error = identity.error();
-        if (before) {  // what runs goes on
-          if (auto it = before->agents.find(key); it != before->agents.end()) agent.identity = it->second.identity;
-        }
       }
     }
+    // What runs goes on: the source has no valid version, or the new one could not be noted.
+    if (const auto it = accepted.find(key); !agent.identity && it != accepted.end()) agent.identity = it->second;
     next->agents[key] = std::move(agent);
   }
   for (const auto& [key, agent] : next->agents) {

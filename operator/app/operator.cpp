@@ -95,7 +95,7 @@ Result<> RunOperator(const OperatorOptions& options) {
   if (!Exists(paths.home())) return Fail(Code::kNotFound, "home " + paths.home() + " does not exist; make one with `beige init`");
   BEIGE_ASSIGN(const UniqueFd lock, LockHome(paths));
   const Loaded<OperatorConfig> loaded = ConfigWatch::Read(paths);
-  if (!loaded.value) return Fail(Code::kInvalid, Join(loaded.problems));
+  if (!loaded.value) return Fail(Code::kInvalid, Join(loaded.problems, "\nbeige: beige-operator: "));
   ConfigState config(std::make_shared<const OperatorConfig>(*loaded.value));
   BEIGE_ASSIGN(const MachineFacts machine, ReadMachineFacts(paths));
   BEIGE_ASSIGN(const HomeId home, LoadHomeId(paths, machine, options.adopt));

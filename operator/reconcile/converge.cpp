@@ -152,11 +152,11 @@ void Reconciler::WriteStatus(const AgentKey& key, const DesiredAgent& desired, c
     LogError("status not written", {{"agent", key.ToString()}, {"why", written.error().message}});
     return;
   }
+  d_.hooks.on_status(agent);  // unchanged ones too: a new process has not counted them yet
   if (!*written) return;
   for (const EventText& event : EventsOf(previous.conditions, agent.status.conditions)) {
     d_.events.Record(key, event.type, event.reason, event.message);
   }
-  d_.hooks.on_status(agent);
 }
 
 }  // namespace beige

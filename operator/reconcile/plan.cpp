@@ -39,6 +39,8 @@ std::string ReplaceReason(const PlanInput& in, const Observed& current, SteadyTi
   }
   if (!in.gateway.synced || !in.gateway.in_force) return "";
   if (Registered(in, current)) return in.gateway.round_trip_failures >= kRoundTripFailures ? "RoundTripFailed" : "";
+  // Somebody else's start of a container that we had started: nothing was announced, so it can't register.
+  if (in.memory.our_start != start && in.memory.our_start.starts_with(current.id + "@")) return "StartedByHand";
   return now >= RegisterBy(in) ? "NotRegistered" : "";
 }
 

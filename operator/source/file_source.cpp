@@ -108,6 +108,7 @@ void FileSource::Scan() {
   Snapshot next = merger_.Merge(table_.views());
   std::optional<SteadyTime> again = *scanned;
   if (auto held = hold_.Apply(next, last_, now)) again = again ? std::min(*again, *held) : *held;
+  merger_.Forget(next);
   if (again) wake_.Start(*again - now + std::chrono::milliseconds(1), [this] { Scan(); });
   if (delivered_ && next == last_) return;
   last_ = std::move(next);

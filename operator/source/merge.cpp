@@ -79,9 +79,12 @@ Snapshot Merger::Merge(const std::map<std::string, FileView>& views) {
     if (!entry.agent && !holder.document && entry.problems.empty()) continue;
     snapshot.agents.emplace(key, std::move(entry));
   }
-  std::erase_if(owners_, [&](const auto& item) { return !snapshot.agents.contains(item.first); });
-  std::erase_if(last_good_, [&](const auto& item) { return !snapshot.agents.contains(item.first); });
   return snapshot;
+}
+
+void Merger::Forget(const Snapshot& delivered) {
+  std::erase_if(owners_, [&](const auto& item) { return !delivered.agents.contains(item.first); });
+  std::erase_if(last_good_, [&](const auto& item) { return !delivered.agents.contains(item.first); });
 }
 
 }  // namespace beige

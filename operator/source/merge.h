@@ -15,6 +15,8 @@ class Merger {
  public:
   void Seed(const KnownAgent& known);
   Snapshot Merge(const std::map<std::string, FileView>& views);
+  // Forgets agents that are not in what was delivered in the end (a held removal is not one yet).
+  void Forget(const Snapshot& delivered);
 
  private:
   std::map<AgentKey, std::string> owners_;

@@ -173,5 +173,34 @@ TEST_F(FileSourceTest, NothingIsDeliveredAgainWhenNothingDiffers) {
   EXPECT_EQ(snapshots.size(), 1u);
 }
 
+TEST(FileSourceHoldTest, AHeldRemovalKeepsTheLastGoodVersionOfAFileThatComesBackInvalid) {
+  TempDir root;
+  Loop loop;
+  ManualClock clock;
+  std::vector<Snapshot> snapshots;
+  fs::create_directory(root / "agents.d");
+  for (const char* name : {"a", "b", "c", "d", "one"}) root.Write(std::string("agents.d/") + name + ".yaml", AgentYaml(name));
+  FileSource source(loop, clock, root / "agents.d", {.poll = std::chrono::hours(1), .use_inotify = false},
+                    [&](const Snapshot& s) { snapshots.push_back(s); });
+  source.Scan();
+  root.Write("agents.d/one.yaml", AgentYaml("one", "  descriptoin: misspelt\n"));
+  source.Scan();
+  fs::rename(root / "agents.d", root / "away");
+  source.Scan();
+  fs::create_directory(root / "agents.d");
+  source.Scan();
+  clock.Advance(FileTable::kMissing);
+  source.Scan();
+  EXPECT_NE(snapshots.back().notice, "");
+  EXPECT_EQ(snapshots.back().agents.size(), 5u);
+  fs::remove(root / "agents.d");
+  fs::rename(root / "away", root / "agents.d");
+  source.Scan();
+  EXPECT_EQ(snapshots.back().notice, "");
+  const SourceAgent& one = snapshots.back().agents.at({"default", "one"});
+  EXPECT_TRUE(one.agent);
+  EXPECT_FALSE(one.problems.empty());
+}
+
 }  // namespace
 }  // namespace beige

@@ -154,6 +154,8 @@ TEST(PlanTest, DriftIsMended) {
       {"renamed, and the name is taken", [](PlanInput& in) { in.sandboxes[0].name = "else"; in.name_taken = true; }, ""},
       {"dead", [](PlanInput& in) { in.sandboxes[0].state = State::kDead; }, Make("Dead", "c1")},
       {"settings changed by hand", [](PlanInput& in) { in.memory.mismatches = {{"memory", "1", "2"}}; }, Make("SettingsChanged", "c1")},
+      {"restarted by somebody else, so that nothing was announced",
+       [](PlanInput& in) { in.sandboxes[0].started_at = "t2"; in.memory.our_start = "c1@t1"; in.gateway.registered = false; }, Make("StartedByHand", "c1")},
       {"started by somebody else", [](PlanInput& in) { in.sandboxes[0].started_at = "t2"; }, "verify sandbox c1"},
       {"name taken by a stranger", [](PlanInput& in) { in.sandboxes.clear(); in.name_taken = true; }, ""},
       {"gone, and its return is not permitted", [](PlanInput& in) { in.sandboxes.clear(); in.blocked = true; }, ""},

@@ -88,6 +88,7 @@ TEST_F(ReconcileTest, AfterARestartSandboxesAreAdoptedWithoutAWrite) {
   EXPECT_EQ(runtime.WritingCalls(), writes);
   EXPECT_EQ(Only(), before);
   EXPECT_EQ(op->Get("one")->metadata.generation, 1);
+  EXPECT_NE(op->metrics.Expose(0, 0).find("agent=\"one\""), std::string::npos) << "the new process shows it too";
 }
 
 TEST_F(ReconcileTest, AnOperatorWithOtherDefaultsAdoptsWhatWasMadeWithTheOldOnes) {
@@ -122,6 +123,17 @@ TEST_F(ReconcileTest, AFileThatIsInvalidAtARestartKeepsItsAgent) {
   }));
   EXPECT_EQ(Only(), before);
   EXPECT_EQ(op->Show("one", "Accepted"), "False UnknownField");
+}
+
+TEST_F(ReconcileTest, AnAgentOfWhichTheSourceHasNoValidVersionIsNotADeletedOne) {
+  MakeReady();
+  const std::string uid = Uid();
+  Snapshot snapshot;
+  snapshot.agents[{"default", "one"}].problems = {{.file = "f", .line = 1, .column = 1, .path = "", .message = "m", .reason = "InvalidSpec"}};
+  op->Deliver(snapshot);
+  ASSERT_TRUE(op->Until([&] { return op->Show("one", "Accepted") == "False InvalidSpec"; }));
+  EXPECT_EQ(Only().key.uid, uid);
+  EXPECT_TRUE(op->IsReady("one"));
 }
 
 TEST_F(ReconcileTest, ACrashBetweenCreateAndStartHealsWithOneContainer) {

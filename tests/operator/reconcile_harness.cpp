@@ -96,7 +96,9 @@ void Operator::Files(const std::map<std::string, std::string>& files) {
     LoadedFile loaded = LoadAgents(text, name);
     views[name] = {std::move(loaded.agents), std::move(loaded.problems), {}};
   }
-  intake_->OnSnapshot(merger_.Merge(views));
+  const Snapshot snapshot = merger_.Merge(views);
+  merger_.Forget(snapshot);
+  intake_->OnSnapshot(snapshot);
 }
 
 void Operator::Step() {

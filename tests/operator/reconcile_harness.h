@@ -46,6 +46,7 @@ class Operator {
 
   // The source's whole content: file -> text.
   void Files(const std::map<std::string, std::string>& files);
+  void Deliver(const Snapshot& snapshot) { intake_->OnSnapshot(snapshot); }
   void Step();  // works until nothing is ready
   // Steps until it holds; false after 10 s.
   bool Until(const std::function<bool()>& predicate);
