@@ -37,19 +37,16 @@ SocketStream::~SocketStream() {
 }
 
 void SocketStream::Rearm() {
-  const bool want = !paused_ && !eof_ && !broken_ && !closing_ && unsent() <= kPauseAt;
-  if (want == reading_) return;
-  reading_ = want;
-  if (want) {
-    watch_->OnReadable([this] { OnReadable(); });
-  } else {
-    watch_->OnReadable(nullptr);
-  }
+  const bool read = !paused_ && !eof_ && !broken_ && !closing_ && unsent() <= kPauseAt;
   // Without reading, the end of the peer would go unnoticed.
-  if (!want && !broken_) {
-    watch_->OnHangup([this] { Break(); });
-  } else {
-    watch_->OnHangup(nullptr);
+  const bool hangup = !read && !broken_;
+  if (read != reading_) {
+    reading_ = read;
+    watch_->OnReadable(read ? std::function<void()>([this] { OnReadable(); }) : nullptr);
+  }
+  if (hangup != hangup_) {
+    hangup_ = hangup;
+    watch_->OnHangup(hangup ? std::function<void()>([this] { Break(); }) : nullptr);
   }
 }
 

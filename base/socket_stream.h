@@ -81,6 +81,7 @@ class SocketStream {
   bool dirty_ = false;
   bool waiting_to_write_ = false;
   bool reading_ = false;
+  bool hangup_ = false;
   bool paused_ = false;
   bool eof_ = false;
   bool broken_ = false;

@@ -40,6 +40,22 @@ void AddEtc(Args& args, ToolNetwork network) {
   for (const auto& [fd, path] : made) Add(args, {"--perms", "0644", "--ro-bind-data", std::to_string(fd), path});
 }
 
+// A gateway that runs as root gives its cells root's uid, to which the files of /proc/sys belong: without a capability it could still
+// write them (bubblewrap's own cover asks only whether the directory is writable). As container engines do: read-only or masked.
+void AddProc(Args& args) {
+  Add(args, {"--proc", "/proc"});
+  for (const char* path : {"/proc/sys", "/proc/sysrq-trigger", "/proc/bus", "/proc/fs", "/proc/irq", "/proc/mtrr"}) {
+    Add(args, {"--ro-bind-try", path, path});
+  }
+  for (const char* path : {"/proc/kcore", "/proc/kmsg", "/proc/keys", "/proc/timer_list", "/proc/sched_debug", "/proc/latency_stats", "/proc/kpagecgroup",
+                           "/proc/kpagecount", "/proc/kpageflags", "/proc/slabinfo", "/proc/vmallocinfo"}) {
+    if (Exists(path)) Add(args, {"--ro-bind", "/dev/null", path});
+  }
+  for (const char* path : {"/proc/acpi", "/proc/scsi", "/proc/asound", "/proc/driver"}) {
+    if (Exists(path)) Add(args, {"--perms", "0555", "--tmpfs", path, "--remount-ro", path});
+  }
+}
+
 void AddEnvironment(Args& args, const CellSpec& spec) {
   const auto set = [&](const std::string& name, const std::string& value) { Add(args, {"--setenv", name, value}); };
   args.push_back("--clearenv");
@@ -58,7 +74,8 @@ std::vector<std::string> CellCommand(const std::string& bwrap, const CellSpec& s
   if (manifest.network == ToolNetwork::kNone) args.push_back("--unshare-net");
   AddSystem(args);
   AddEtc(args, manifest.network);
-  Add(args, {"--proc", "/proc", "--dev", "/dev"});
+  AddProc(args);
+  Add(args, {"--dev", "/dev"});
   Add(args, {"--size", kTmpBytes, "--tmpfs", "/tmp", "--size", kTmpBytes, "--tmpfs", "/scratch"});
   Add(args, {"--ro-bind", manifest.folder, "/tool", "--bind", spec.data_dir, "/data"});
   Add(args, {"--ro-bind", spec.sandbox_binary, "/beige/bin/beige-sandbox"});

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <deque>
+
 #include "tests/gateway/core/client.h"
 
 namespace beige::testing {
@@ -63,6 +65,7 @@ class JobChannelTest : public ::testing::Test, public JobChannelOwner {
 
   Loop loop_;
   WriteBatch batch_;
+  std::deque<Sink> sinks_;  // outlive the channel, which tells them of its end
   std::unique_ptr<JobChannel> channel_;
   std::unique_ptr<V2Client> peer_;
   std::optional<Hello> hello_;
@@ -71,7 +74,7 @@ class JobChannelTest : public ::testing::Test, public JobChannelOwner {
 };
 
 TEST_F(JobChannelTest, NoJobGoesOutBeforeRegistration) {
-  Sink sink;
+  Sink& sink = sinks_.emplace_back();
   EXPECT_EQ(channel_->Start(TrueJob(), &sink), 0u);
   Register();
   EXPECT_EQ(hello_->instance, "i1");
@@ -81,7 +84,8 @@ TEST_F(JobChannelTest, NoJobGoesOutBeforeRegistration) {
 
 TEST_F(JobChannelTest, ManyJobsShareItAndEndByThemselves) {
   Register();
-  Sink sinks[3];
+  std::deque<Sink>& sinks = sinks_;
+  sinks.resize(3);
   uint32_t numbers[3];
   for (int i = 0; i < 3; ++i) numbers[i] = channel_->Start(TrueJob(), &sinks[i]);
   peer_->Send(numbers[2], BGE_STDOUT, "two");
@@ -98,8 +102,8 @@ TEST_F(JobChannelTest, ManyJobsShareItAndEndByThemselves) {
 
 TEST_F(JobChannelTest, OutputBeyondTheCreditEndsThatJobAsLostAndKillsIt) {
   Register();
-  Sink sink;
-  Sink other;
+  Sink& sink = sinks_.emplace_back();
+  Sink& other = sinks_.emplace_back();
   const uint32_t number = channel_->Start(TrueJob(), &sink);
   const uint32_t second = channel_->Start(TrueJob(), &other);
   peer_->Send(number, BGE_STDOUT, std::string(BGE_CHUNK, 'x'));
@@ -120,7 +124,7 @@ TEST_F(JobChannelTest, OutputBeyondTheCreditEndsThatJobAsLostAndKillsIt) {
 
 TEST_F(JobChannelTest, CreditIsRelayedButNeverBeyondTheWindow) {
   Register();
-  Sink sink;
+  Sink& sink = sinks_.emplace_back();
   const uint32_t number = channel_->Start(TrueJob(), &sink);
   channel_->Credit(number, 1, 1000);  // nothing is outstanding yet: there is nothing to return
   peer_->Send(number, BGE_STDOUT, std::string(1000, 'x'));
@@ -140,7 +144,7 @@ TEST_F(JobChannelTest, CreditIsRelayedButNeverBeyondTheWindow) {
 
 TEST_F(JobChannelTest, StdinBeyondTheWindowIsNotSent) {
   Register();
-  Sink sink;
+  Sink& sink = sinks_.emplace_back();
   const uint32_t number = channel_->Start(TrueJob(), &sink);
   EXPECT_TRUE(channel_->Stdin(number, std::string(BGE_WINDOW_INITIAL, 'i')));
   EXPECT_FALSE(channel_->Stdin(number, "i"));
@@ -154,7 +158,8 @@ TEST_F(JobChannelTest, StdinBeyondTheWindowIsNotSent) {
 
 TEST_F(JobChannelTest, WhenItEndsEveryJobIsLost) {
   Register();
-  Sink sinks[2];
+  std::deque<Sink>& sinks = sinks_;
+  sinks.resize(2);
   for (auto& sink : sinks) (void)channel_->Start(TrueJob(), &sink);
   peer_->raw().Close();
   Until([&] { return !down_.empty(); });
@@ -167,8 +172,8 @@ TEST_F(JobChannelTest, WhenItEndsEveryJobIsLost) {
 
 TEST_F(JobChannelTest, AnAbandonedJobIsKilledAndOnlyItsExitIsHeard) {
   Register();
-  Sink before;
-  Sink after;
+  Sink& before = sinks_.emplace_back();
+  Sink& after = sinks_.emplace_back();
   const uint32_t number = channel_->Start(TrueJob(), &before);
   channel_->Abandon(number, &after);
   ASSERT_TRUE(peer_->NextOf(BGE_SIGNAL));
@@ -183,7 +188,7 @@ TEST_F(JobChannelTest, AnAbandonedJobIsKilledAndOnlyItsExitIsHeard) {
 
 TEST_F(JobChannelTest, ThePeerCantClaimADenialOrACodeThatNoShellKnows) {
   Register();
-  Sink sink;
+  Sink& sink = sinks_.emplace_back();
   const uint32_t number = channel_->Start(TrueJob(), &sink);
   SendExit(number, BGE_HOW_DENIED, 70000, std::string(5000, 't'));
   Until([&] { return sink.exits == 1; });
@@ -201,7 +206,7 @@ TEST_F(JobChannelTest, BrokenPeersAreRefused) {
 
 TEST_F(JobChannelTest, AFrameBeyondTheLimitEndsTheChannel) {
   Register();
-  Sink sink;
+  Sink& sink = sinks_.emplace_back();
   const uint32_t number = channel_->Start(TrueJob(), &sink);
   std::string frame;
   v2::AppendFrame(frame, number, BGE_STDOUT, "x");
