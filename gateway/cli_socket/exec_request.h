@@ -17,9 +17,6 @@ struct ExecRequest {
 };
 Result<ExecRequest> DecodeExecRequest(std::string_view payload);
 
-// What every surface keeps to that starts a command in a sandbox. Names the argument or variable that is wrong.
-Result<> CheckExec(const CallRequest& call);
-
 }  // namespace beige
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "api/suggest.h"
 #include "base/clock.h"
-#include "gateway/cli_socket/exec_request.h"
+#include "gateway/calls/exec_rules.h"
 
 namespace beige {
 namespace {
