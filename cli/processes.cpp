@@ -42,7 +42,8 @@ std::vector<std::string> Texts(const json& object, const char* key) {
 std::optional<GatewayInfo> ReadGatewayInfo(const HomePaths& paths) {
   const auto object = ReadObject(paths.GatewayInfo());
   if (!object) return std::nullopt;
-  return GatewayInfo{Number(*object, "pid"), Text(*object, "version"), Number(*object, "httpPort"), Number(*object, "metricsPort")};
+  return GatewayInfo{Number(*object, "pid"), Text(*object, "version"), Number(*object, "httpPort"), Number(*object, "metricsPort"),
+                     Texts(*object, "problems")};
 }
 
 std::optional<OperatorInfo> ReadOperatorInfo(const HomePaths& paths) {

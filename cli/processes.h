@@ -18,6 +18,7 @@ struct GatewayInfo {
   std::string version;
   int http_port = 0;
   int metrics_port = 0;
+  std::vector<std::string> problems;
 };
 
 // data/operator/operator.json.

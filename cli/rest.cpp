@@ -9,8 +9,8 @@
 
 namespace beige::cli {
 
-Result<HttpAnswer> Get(int port, const std::string& path, const std::string& token, std::chrono::milliseconds timeout) {
-  const std::string base = "http://127.0.0.1:" + std::to_string(port);
+Result<HttpAnswer> Get(const std::string& address, const std::string& path, const std::string& token, std::chrono::milliseconds timeout) {
+  const std::string base = "http://" + address;
   try {
     // The library's own pool would have 40 threads.
     crossplat::threadpool::initialize_with_threads(1);

@@ -1,5 +1,6 @@
 #include "cli/status.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -30,12 +31,31 @@ struct HomeStatus {
   std::vector<std::string> problems;
 };
 
+// Where the gateway can be reached from here; its info file has the port, gateway.yaml the address.
+std::string GatewayAddress(const HomePaths& paths, int port) {
+  std::string host = "127.0.0.1";
+  if (const auto text = ReadFileIfExists(paths.GatewayYaml()); text && *text) {
+    if (const auto loaded = LoadGatewayConfig(**text, paths.GatewayYaml(), ProcessEnv()); loaded.value) host = loaded.value->http.host;
+  }
+  if (host == "0.0.0.0") host = "127.0.0.1";
+  if (host == "::") host = "::1";
+  return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(port);
+}
+
+// The process read the same files, so it mostly says what is there already.
+void AddProblems(const std::string& who, const std::vector<std::string>& said, std::vector<std::string>& problems) {
+  for (const auto& text : said) {
+    const bool known = std::any_of(problems.begin(), problems.end(), [&](const auto& p) { return p.find(text) != std::string::npos || text.find(p) != std::string::npos; });
+    if (!known) problems.push_back(who + ": " + text);
+  }
+}
+
 void LookAtGateway(const HomePaths& paths, HomeStatus& status) {
   if (const auto info = ReadGatewayInfo(paths)) status.gateway = *info;
   status.gateway_runs = IsRunning(status.gateway.pid, kGatewayProcess);
   status.gateway_state = "not running";
   if (!status.gateway_runs) return;
-  const auto answer = Get(status.gateway.http_port, "/readyz", "", std::chrono::seconds(2));
+  const auto answer = Get(GatewayAddress(paths, status.gateway.http_port), "/readyz", "", std::chrono::seconds(2));
   status.gateway_ready = answer && answer->status == 200;
   if (status.gateway_ready) {
     status.gateway_state = "ready";
@@ -56,9 +76,8 @@ HomeStatus Look(const HomePaths& paths) {
     if (SummaryOf(view).ready == "True") ++status.agents_ready;
   }
   for (const auto& problem : CheckHome(paths, ProcessEnv()).problems) status.problems.push_back(problem.ToString());
-  for (const auto& problem : status.operator_.problems) {
-    if (status.operator_runs) status.problems.push_back("operator: " + problem);
-  }
+  if (status.gateway_runs) AddProblems("gateway", status.gateway.problems, status.problems);
+  if (status.operator_runs) AddProblems("operator", status.operator_.problems, status.problems);
   return status;
 }
 

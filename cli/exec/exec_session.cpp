@@ -19,6 +19,8 @@ constexpr uint32_t kCall = 1;
 constexpr size_t kReturnCredit = BGE_WINDOW_INITIAL / 4;
 // The gateway ends a command at its deadline plus 2 s of grace; who hears nothing by then waits for a dead gateway.
 constexpr auto kPatience = std::chrono::seconds(10);
+// How long a command may go on after SIGPIPE.
+constexpr auto kBrokenGrace = std::chrono::seconds(2);
 // A person who presses Ctrl-C so often wants out, whatever the command makes of it.
 constexpr int kLastInterrupt = 4;
 
@@ -91,6 +93,11 @@ Result<> ExecSession::Step() {
   const int ready = ::poll(entries, std::size(entries), timeout);
   if (ready < 0 && errno != EINTR) return FailErrno(errno, "poll");
   if (give_up_ && !exit_ && std::chrono::steady_clock::now() >= *give_up_) {
+    // A command that goes on although nobody reads it ends with this program: the gateway ends what nobody waits for.
+    if (broken_) {
+      exit_ = v2::Exit{BGE_HOW_SIGNALED, SIGPIPE, ""};
+      return {};
+    }
     return Fail(Code::kTimeout, "no answer after " + FormatDuration(request_.timeout) + " and " + FormatDuration(kPatience) + " of grace");
   }
   if (ready <= 0) return {};
@@ -146,7 +153,11 @@ Result<> ExecSession::TakeFrame(const v2::FrameReader::Frame& frame) {
     case BGE_STDOUT:
     case BGE_STDERR: {
       Sink& sink = frame.header.kind == BGE_STDOUT ? stdout_ : stderr_;
-      if (sink.closed) return {};
+      if (sink.closed) {
+        // Dropped, and paid for all the same: the command's end comes only after its output has gone somewhere.
+        v2::AppendWindow(out_, kCall, sink.stream, static_cast<uint32_t>(frame.payload.size()));
+        return {};
+      }
       sink.pending.append(frame.payload);
       if (sink.pending.size() - sink.written > 2 * BGE_WINDOW_INITIAL) {
         return Fail(Code::kInvalid, "protocol: the gateway sent more than the window allows");
@@ -208,11 +219,14 @@ void ExecSession::WriteSink(Sink& sink) {
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (n < 0) {
     // The reader went away: the command is told as a pipe would tell it, and what it still writes is taken and dropped.
+    v2::AppendFrame(out_, kCall, BGE_SIGNAL, std::string(1, static_cast<char>(SIGPIPE)));
+    v2::AppendWindow(out_, kCall, sink.stream, sink.credit + static_cast<uint32_t>(sink.pending.size() - sink.written));
     sink.closed = true;
     sink.pending.clear();
     sink.written = 0;
-    v2::AppendFrame(out_, kCall, BGE_SIGNAL, std::string(1, static_cast<char>(SIGPIPE)));
-    v2::AppendWindow(out_, kCall, sink.stream, BGE_WINDOW_INITIAL);
+    sink.credit = 0;
+    broken_ = true;
+    give_up_ = std::chrono::steady_clock::now() + kBrokenGrace;
     return;
   }
   sink.written += static_cast<size_t>(n);

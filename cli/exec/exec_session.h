@@ -75,6 +75,7 @@ class ExecSession {
   uint32_t stdin_window_ = BGE_WINDOW_INITIAL;
   bool stdin_open_;
   int interrupts_ = 0;
+  bool broken_ = false;  // the reader of stdout or stderr went away
   std::optional<v2::Exit> exit_;
   std::optional<SteadyTime> give_up_;
 };

@@ -70,11 +70,15 @@ std::string LastLogWord(const std::string& log) {
     rest = rest.substr(0, start);
     const auto object = nlohmann::json::parse(line, nullptr, false);
     if (!object.is_object()) {
+      // A last word to a person: `beige: beige-operator: why`.
+      if (line.starts_with("beige: ")) return line.substr(line.starts_with("beige: beige-") ? line.find(": ", 7) + 2 : 7);
       if (fallback.empty()) fallback = line;
       continue;
     }
     std::string word = object.value("msg", "");
-    if (const std::string error = object.value("error", ""); !error.empty()) word += ": " + error;
+    for (const char* key : {"error", "why"}) {
+      if (const std::string error = object.value(key, ""); !error.empty()) word += ": " + error;
+    }
     // The reason is the last error; a farewell line may follow it.
     if (object.value("level", "") == "error") return word;
     if (fallback.empty()) fallback = word;

@@ -27,7 +27,7 @@ inline constexpr size_t kOperatorIndex = 1;
 bool GatewayAnswers(const HomePaths& paths, pid_t pid);
 bool OperatorAnswers(const HomePaths& paths, pid_t pid);
 
-// The last line of a process's log, its `msg` and `error` where it is JSON: why it did not come up. "" when there is none.
+// The last error in a process's log, a plain `beige: ` line or a JSON one: why it did not come up. "" when there is none.
 std::string LastLogWord(const std::string& log);
 
 }  // namespace beige::cli

@@ -195,6 +195,11 @@ TEST(ExecTest, AReaderThatGoesAwayEndsTheCommandLikeAPipe) {
       peer.Send(BGE_STDOUT, "second\n");
       const auto frame = peer.NextOf({BGE_SIGNAL});
       if (frame && frame->payload.size() == 1) signal = frame->payload[0];
+      // A runner tells the end only after all output has left, which takes credit for bytes that nobody reads.
+      for (size_t sent = 0; sent < 4 * BGE_WINDOW_INITIAL; sent += BGE_CHUNK) {
+        if (!peer.NextOf({BGE_WINDOW})) return;
+        peer.Send(BGE_STDOUT, std::string(BGE_CHUNK, 'y'));
+      }
       peer.Exit(BGE_HOW_SIGNALED, SIGPIPE);
     });
     Program exec(home.Command({"exec", "-i", "a1", "--", "yes"}));
@@ -204,6 +209,29 @@ TEST(ExecTest, AReaderThatGoesAwayEndsTheCommandLikeAPipe) {
     outcome = exec.Finish();
   }
   EXPECT_EQ(signal, SIGPIPE);
+  EXPECT_EQ(outcome.status, 128 + SIGPIPE);
+}
+
+TEST(ExecTest, ACommandThatIgnoresTheLostReaderIsLeftAfterAGrace) {
+  const Home home;
+  bool closed = false;
+  Outcome outcome;
+  {
+    TestGateway gateway(home, [&](Peer& peer, const TestGateway::Exec&) {
+      peer.Send(BGE_STDOUT, "first\n");
+      peer.NextOf({BGE_STDIN});
+      peer.Send(BGE_STDOUT, "second\n");
+      while (peer.Next()) {
+      }
+      closed = true;
+    });
+    Program exec(home.Command({"exec", "-i", "a1", "--", "yes"}));
+    ASSERT_TRUE(exec.AwaitOutput("first"));
+    exec.CloseOutput();
+    exec.CloseInput();
+    outcome = exec.Finish();
+  }
+  EXPECT_TRUE(closed);
   EXPECT_EQ(outcome.status, 128 + SIGPIPE);
 }
 

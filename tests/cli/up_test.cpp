@@ -98,7 +98,7 @@ TEST(UpTest, SaysWhyAProcessDoesNotStartAndLeavesNothingBehind) {
   EXPECT_THAT(gateway.err, HasSubstr("beige: up: beige-gateway does not start (exited with 1): cannot serve: listen 127.0.0.1:7433: address in use; its log is "));
   const Outcome operator_ = beige.Beige({"up"}, {"STAND_IN_FAILS=operator"});
   EXPECT_EQ(operator_.status, 1);
-  EXPECT_THAT(operator_.err, HasSubstr("beige-operator does not start (exited with 70): Traceback: no words of ours; its log is "));
+  EXPECT_THAT(operator_.err, HasSubstr("beige-operator does not start (exited with 70): engine socket: no permission; its log is "));
   EXPECT_EQ(beige.Beige({"status"}).status, 5);
   EXPECT_EQ(beige.Beige({"up", "--detach"}).status, 0) << "the lock is free again";
 }
