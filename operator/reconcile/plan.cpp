@@ -9,6 +9,8 @@ using runtime::State;
 namespace {
 // A grant that the gateway has not answered for this long is sent again.
 constexpr std::chrono::seconds kGrantAnswer{10};
+// A container that is not ours sends us no event when it goes or is renamed, so its name is looked at again.
+constexpr std::chrono::seconds kNameLook{5};
 
 bool NeedsPut(const PlanInput& in, SteadyTime now) {
   const GatewayFacts& g = in.gateway;
@@ -132,6 +134,7 @@ std::optional<SteadyTime> NextLook(const PlanInput& in, SteadyTime now) {
   if (in.gateway.synced && in.gateway.pending) at(in.gateway.sent_at + kGrantAnswer);
   if (!in.engine_up || in.suspended) return next;
   at(in.memory.restart.allowed_at);
+  if (in.name_taken) at(now + kNameLook);
   const Observed* current = ChooseSandbox(in.sandboxes, in.spec_hash);
   if (current && current->state == State::kRunning && in.gateway.synced && !Registered(in, *current)) at(RegisterBy(in));
   return next;

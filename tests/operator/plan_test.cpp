@@ -205,6 +205,14 @@ TEST(PlanTest, ASandboxThatDoesNotRegisterInTimeIsReplaced) {
   EXPECT_EQ(PlanText(in), Make("NotRegistered", "c1"));
 }
 
+TEST(PlanTest, ATakenNameIsLookedAtAgainSinceAForeignContainerSendsUsNoEvent) {
+  PlanInput in = Settled();
+  in.sandboxes.clear();
+  in.name_taken = true;
+  ASSERT_TRUE(NextLook(in, kNow));
+  EXPECT_LE(*NextLook(in, kNow), kNow + seconds(10));
+}
+
 TEST(PlanTest, TwoFailedRoundTripsMakeANewSandbox) {
   PlanInput in = Settled();
   in.gateway.round_trip = false;
