@@ -25,6 +25,9 @@ std::string JoinTexts(const std::vector<std::string>& texts, const char* separat
   return all;
 }
 
+// Why nothing is known of the container.
+std::string NoEngine(const ConditionInput& in) { return in.halted.empty() ? "EngineUnavailable" : "HomeCopied"; }
+
 bool FailedAt(const ConditionInput& in, ActionKind kind) { return in.failed && in.error && in.failed->kind == kind; }
 
 Verdict Accepted(const ConditionInput& in) {
@@ -84,6 +87,7 @@ Verdict SandboxRunning(const ConditionInput& in, const Observed* current, Steady
 Verdict ControlConnected(const ConditionInput& in, const Observed* current) {
   const GatewayFacts& g = in.plan.gateway;
   if (!g.synced) return Maybe("GatewayUnavailable", g.absent_message);
+  if (!in.plan.engine_up) return Maybe(NoEngine(in));
   if (!current) return No("NoSandbox");
   if (g.registered && g.instance == current->instance) return Yes("Registered");
   return No("NotRegistered", "PID 1 of the sandbox does not hold its control channel");
@@ -108,9 +112,10 @@ Verdict PolicyInForce(const ConditionInput& in) {
 
 Verdict IsolationVerified(const ConditionInput& in, const Observed* current) {
   const SandboxMemory& m = in.plan.memory;
+  if (!in.plan.engine_up) return Maybe(NoEngine(in));
   if (!current) return Maybe("NoSandbox");
   const bool about_this = m.verified == StartId(*current) || m.stopped_for_mismatch == current->id;
-  if (!about_this || !in.plan.engine_up) return Maybe("NotVerified", FailedAt(in, ActionKind::kVerify) ? in.error->message : "");
+  if (!about_this) return Maybe("NotVerified", FailedAt(in, ActionKind::kVerify) ? in.error->message : "");
   if (m.mismatches.empty()) return Yes("Verified");
   std::vector<std::string> texts;
   for (const runtime::Mismatch& x : m.mismatches) texts.push_back(x.field + ": want " + x.want + ", have " + x.have);
@@ -118,12 +123,14 @@ Verdict IsolationVerified(const ConditionInput& in, const Observed* current) {
 }
 
 Verdict EgressEnforced(const ConditionInput& in, const Observed* current) {
+  if (!in.plan.engine_up) return Maybe(NoEngine(in));
   if (!current || current->state != State::kRunning) return Maybe("NoSandbox");
   if (in.egress == EgressMode::kNone) return Yes("NoNetwork");
   return No("EgressOpen", "spec.egress.mode is open: the engine's bridge, neither limited nor audited");
 }
 
 Verdict UpToDate(const ConditionInput& in, const Observed* current) {
+  if (!in.plan.engine_up) return Maybe(NoEngine(in));
   if (!current) return Maybe("NoSandbox");
   if (current->spec_hash != in.plan.spec_hash) return No("SpecChanged", "the sandbox was made from an earlier version of the spec");
   if (current->template_version != kTemplate) {

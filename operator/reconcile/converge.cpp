@@ -11,6 +11,8 @@ namespace {
 // Plans follow from one another (started, so verify; verified, so probe); more than this many are left to the next pass.
 constexpr int kRounds = 4;
 constexpr std::chrono::seconds kHeld{2};
+// How long a new operator lets a gateway say what it knows before it calls an agent that was Ready anything else.
+constexpr std::chrono::seconds kSettle{3};
 }  // namespace
 
 SandboxMemory Reconciler::Recall(const Identity& identity, const AgentStatus& previous) {
@@ -27,6 +29,7 @@ std::string Reconciler::ImageReference(const Identity& identity) const {
 }
 
 Reconciler::Outcome Reconciler::Converge(const AgentKey& key, const DesiredAgent& desired, bool held) {
+  if (!d_.index.engine().asked) return {};  // the sweep that asks queues all
   AgentStatus previous;
   const std::optional<Agent> last = d_.status.Last(key);
   if (last && desired.identity && last->metadata.uid == desired.identity->uid()) previous = last->status;
@@ -75,11 +78,17 @@ Reconciler::Outcome Reconciler::Converge(const AgentKey& key, const DesiredAgent
     pass.input.gateway = d_.gateway.Facts(identity.uid());
     pass.input.memory = pass.memory;
   }
-  memories_.With([&](auto& all) { all[identity.uid()] = pass.memory; });
-  WriteStatus(key, desired, previous, StatusOf(pass, desired, previous));
-
   Outcome outcome;
   const SteadyTime now = d_.clock.Now();
+  AgentStatus status = StatusOf(pass, desired, previous);
+  const Condition* ready = FindCondition(status.conditions, "Ready");
+  pass.memory.seen_ready = pass.memory.seen_ready || (ready && ready->status == Truth::kTrue);
+  memories_.With([&](auto& all) { all[identity.uid()] = pass.memory; });
+  if (!pass.error && !pass.memory.seen_ready && IsSettling(previous, status, now)) {
+    outcome.look_again = began_ + kSettle - now;
+    return outcome;
+  }
+  WriteStatus(key, desired, previous, std::move(status));
   if (pass.error) outcome.result = tl::make_unexpected(*pass.error);
   outcome.look_again = pass.look_again;
   if (held) outcome.look_again = kHeld;
@@ -88,6 +97,18 @@ Reconciler::Outcome Reconciler::Converge(const AgentKey& key, const DesiredAgent
     outcome.look_again = outcome.look_again ? std::min(*outcome.look_again, in) : in;
   }
   return outcome;
+}
+
+// A new operator does not know yet what the one before knew; that is no news of the agent.
+bool Reconciler::IsSettling(const AgentStatus& previous, const AgentStatus& next, SteadyTime now) const {
+  if (now >= began_ + kSettle) return false;
+  const Condition* was = FindCondition(previous.conditions, "Ready");
+  const Condition* is = FindCondition(next.conditions, "Ready");
+  if (!was || was->status != Truth::kTrue || !is) return false;
+  for (const char* reason : {"GatewayUnavailable", "Pending", "NotRegistered", "WaitingForRoundTrip"}) {
+    if (is->reason == reason) return true;
+  }
+  return false;
 }
 
 AgentStatus Reconciler::StatusOf(const Pass& pass, const DesiredAgent& desired, const AgentStatus& previous) const {

@@ -64,7 +64,7 @@ class Reconciler {
     std::optional<std::chrono::nanoseconds> look_again;  // though nothing may happen until then
   };
 
-  explicit Reconciler(Deps deps) : d_(std::move(deps)) {}
+  explicit Reconciler(Deps deps) : d_(std::move(deps)), began_(d_.clock.Now()) {}
   Outcome Reconcile(const AgentKey& key);
 
  private:
@@ -106,7 +106,10 @@ class Reconciler {
   Result<> DoRemove(Pass& pass, const Action& action);
   void Say(const Pass& pass, EventType type, const std::string& reason, const std::string& message);
 
+  bool IsSettling(const AgentStatus& previous, const AgentStatus& next, SteadyTime now) const;
+
   const Deps d_;
+  const SteadyTime began_;
   Guarded<std::map<std::string, SandboxMemory>> memories_;  // by uid
 };
 

@@ -9,18 +9,17 @@ SandboxIndex::Engine SandboxIndex::engine() const {
 bool SandboxIndex::SetUp(const runtime::EngineInfo& info) {
   return state_.With([&](State& s) {
     const bool was_down = !s.engine.up;
-    s.engine = {true, "", info};
-    s.asked = true;
+    s.engine = {true, true, "", info};
     return was_down;
   });
 }
 
 bool SandboxIndex::SetDown(const std::string& message) {
   return state_.With([&](State& s) {
-    const bool news = s.engine.up || !s.asked;
+    const bool news = s.engine.up || !s.engine.asked;
     s.engine.up = false;
     s.engine.message = message;
-    s.asked = true;
+    s.engine.asked = true;
     return news;
   });
 }

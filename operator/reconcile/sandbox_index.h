@@ -17,6 +17,7 @@ namespace beige {
 class SandboxIndex {
  public:
   struct Engine {
+    bool asked = false;  // whether there was any answer, or none in time, since this process began
     bool up = false;
     std::string message = "the engine was not asked yet";
     runtime::EngineInfo info;
@@ -40,7 +41,6 @@ class SandboxIndex {
  private:
   struct State {
     Engine engine;
-    bool asked = false;
     std::map<std::string, std::set<std::string>> ids;  // uid -> containers
     std::map<std::string, runtime::Observed> listed;   // container -> as last listed
     std::set<std::string> suspects;

@@ -111,6 +111,8 @@ TEST(ConditionsTest, EachFactShowsWhereAPersonLooks) {
        "Accepted", "False NotPermitted", "False NotPermitted"},
       {"engine away", [](ConditionInput& in) { in.plan.engine_up = false; in.plan.sandboxes.clear(); },
        "SandboxRunning", "Unknown EngineUnavailable", "False EngineUnavailable"},
+      {"engine away: nothing is known of the control channel's sandbox", [](ConditionInput& in) { in.plan.engine_up = false; in.plan.sandboxes.clear(); },
+       "ControlConnected", "Unknown EngineUnavailable", "False EngineUnavailable"},
       {"gateway away", [](ConditionInput& in) { in.plan.gateway = {}; }, "PolicyInForce", "Unknown GatewayUnavailable", "False GatewayUnavailable"},
       {"grant refused", [](ConditionInput& in) { in.plan.gateway.rejected = admin::Rejected{"u", 3, "no"}; },
        "PolicyInForce", "False GrantRejected", "True RoundTripOK"},

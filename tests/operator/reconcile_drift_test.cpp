@@ -78,12 +78,18 @@ TEST_F(ReconcileTest, AfterARestartSandboxesAreAdoptedWithoutAWrite) {
   MakeReady();
   const runtime::Observed before = Only();
   const int writes = runtime.WritingCalls();
+  const Agent status = *op->Get("one");
   Restart();
   Edit("  description: test\n");
   ASSERT_TRUE(op->Until([&] {
+    EXPECT_EQ(op->Get("one"), status) << "what is not known yet is no news";
     gateway.Say(admin::Registered{before.key.uid, before.instance, "test"});  // the gateway says it again after a Sync
-    return op->IsReady("one");
+    return op->Facts(before.key.uid).round_trip == true;
   }));
+  clock.Advance(seconds(4));
+  op->queue.Add({"default", "one"});
+  ASSERT_TRUE(op->Until([&] { return op->IsReady("one"); }));
+  EXPECT_EQ(*op->Get("one"), status);
   EXPECT_TRUE(gateway.AwaitLine("probe " + before.key.uid));
   EXPECT_EQ(runtime.WritingCalls(), writes);
   EXPECT_EQ(Only(), before);
@@ -119,10 +125,10 @@ TEST_F(ReconcileTest, AFileThatIsInvalidAtARestartKeepsItsAgent) {
   Edit("  descriptoin: misspelt\n");
   ASSERT_TRUE(op->Until([&] {
     gateway.Say(admin::Registered{before.key.uid, before.instance, "test"});
-    return op->IsReady("one");
+    return op->Show("one", "Accepted") == "False UnknownField";
   }));
   EXPECT_EQ(Only(), before);
-  EXPECT_EQ(op->Show("one", "Accepted"), "False UnknownField");
+  EXPECT_TRUE(op->IsReady("one"));
 }
 
 TEST_F(ReconcileTest, AnAgentOfWhichTheSourceHasNoValidVersionIsNotADeletedOne) {

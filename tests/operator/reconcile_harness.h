@@ -57,6 +57,7 @@ class Operator {
   bool IsReady(const std::string& agent) { return Show(agent, "Ready") == "True RoundTripOK"; }
   std::optional<Agent> Get(const std::string& agent);
   std::string Events();
+  GatewayFacts Facts(const std::string& uid) const { return client_->Facts(uid); }
 
   HomePaths paths;
   runtime::fake::FakeRuntime& runtime;
