@@ -74,12 +74,19 @@ void ControlPoint::Accept() {
     accept_retry_.Start(kBackOff, [this] { watch_.OnReadable([this] { Accept(); }); });
     return;
   }
+  // Strangers are seen off at the door, so that they can't keep PID 1 waiting for a place.
+  if (auto checked = options_.check_peer(fd.get()); !checked) {
+    std::string last_word = v2::EncodePreamble({BGE_VERSION_MAX, BGE_VERSION_MAX, BGE_ROLE_CONTROL, BGE_FEATURES});
+    v2::AppendFrame(last_word, 0, BGE_REFUSED, checked.error().message);
+    (void)::send(fd.get(), last_word.data(), last_word.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    Stranger(checked.error().message);
+    return;
+  }
   callers_.push_back(std::make_unique<Peer>(*this, std::move(fd)));
 }
 
 void ControlPoint::OnHello(Peer* peer, const JobChannelOwner::Hello& hello) {
-  Result<> admitted = options_.check_peer(peer->channel().fd());
-  if (admitted) admitted = registration_.Admit(hello.key, hello.instance);
+  const Result<> admitted = registration_.Admit(hello.key, hello.instance);
   if (!admitted) {
     if (admitted.error().code == Code::kDenied) Stranger(admitted.error().message);
     peer->channel().Refuse(admitted.error().message);
@@ -91,6 +98,7 @@ void ControlPoint::OnHello(Peer* peer, const JobChannelOwner::Hello& hello) {
   if (holder_) holder_->channel().Close("replaced by a new connection of the same sandbox");
   holder_ = std::move(*it);
   callers_.erase(it);
+  watch_.OnReadable([this] { Accept(); });
   peer->Registered();
   instance_ = hello.instance;
   version_ = hello.version;

@@ -50,10 +50,13 @@ void JobChannel::Close(std::string_view why) {
   if (*alive && owner_ != nullptr) owner_->OnDown(reason);
 }
 
+// One at a time: who hears of one end may let go of other jobs.
 void JobChannel::EndJobs(std::string_view why) {
-  const auto jobs = std::exchange(jobs_, {});
-  for (const auto& [number, job] : jobs) {
-    if (job.sink != nullptr) job.sink->OnExit({BGE_HOW_LOST, 125, std::string(why)});
+  while (!jobs_.empty()) {
+    const auto first = jobs_.begin();
+    JobSink* sink = first->second.sink;
+    jobs_.erase(first);
+    if (sink != nullptr) sink->OnExit({BGE_HOW_LOST, 125, std::string(why)});
   }
 }
 

@@ -78,7 +78,6 @@ class JobChannel final : public SocketStreamOwner {
   size_t jobs() const { return jobs_.size(); }
   // Grows with each frame that arrives, for who watches over silence.
   uint64_t frames() const { return frames_; }
-  int fd() const { return stream_.fd(); }
 
  private:
   enum class State { kPreamble, kHello, kUp, kDown };
