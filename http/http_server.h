@@ -56,7 +56,7 @@ struct Limits {
   std::chrono::milliseconds idle_timeout{75000};
 };
 
-// HTTP/1.1 on one TCP address, one thread of its own. Boost.Beast lives in this class's .cpp and nowhere else.
+// HTTP/1.1 on one TCP address, one thread of its own. Built on Asio; Boost.Beast parses, in request_reader.cpp and nowhere else.
 class Server {
  public:
   // Conflict, naming the port, when it is taken. Port 0 = any free one.
