@@ -41,7 +41,7 @@ std::string_view OpenApiDocument() {
         "stdin": {"type": "string"}, "stdinEncoding": {"type": "string", "enum": ["utf8", "base64"], "default": "utf8"},
         "timeout": {"type": "string", "example": "30s"},
         "env": {"type": "object", "additionalProperties": {"type": "string"}},
-        "cwd": {"type": "string", "description": "beneath /workspace"}}},
+        "cwd": {"type": "string", "description": "inside the sandbox; a relative one is taken from /workspace"}}},
       "ExecResult": {"type": "object", "required": ["exitCode", "signal", "stdout", "stderr", "encoding"], "properties": {
         "exitCode": {"type": "integer", "description": "128+n when killed by signal n, 124 when it took too long"},
         "signal": {"type": "integer", "nullable": true},
