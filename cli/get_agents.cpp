@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "cli/home_agents.h"
+#include "cli/processes.h"
 #include "cli/report.h"
 #include "cli/table.h"
 #include "cli/watch.h"
@@ -118,6 +119,11 @@ int GetAgents(const Globals& globals, const GetOptions& options) {
                                                : "no agents in namespace " + globals.namespace_ + "; 'beige get agents -A' lists all, 'beige apply -f FILE' adds one");
     }
     return kDone;
+  }
+  const auto info = ReadOperatorInfo(globals.paths());
+  const bool stale = std::any_of(views.begin(), views.end(), [](const AgentView& view) { return view.has_status; });
+  if (stale && (!info || !IsRunning(info->pid, kOperatorProcess)) && !globals.structured()) {
+    PrintWarning("get", "the operator is not running, so this is what it last said; start it with 'beige up'");
   }
   PrintList(globals, views, options.names.size() == 1 && views.size() == 1);
   return status;

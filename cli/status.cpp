@@ -138,7 +138,7 @@ int RunStatus(const Globals& globals) {
   std::string split = s.supervisor && !s.up.privilege_split.empty() ? s.up.privilege_split : "unknown";
   if (!s.up.privilege_reason.empty()) split += ": " + s.up.privilege_reason;
   table.Add({"privilege split", split});
-  table.Add({"agents", std::to_string(s.agents_ready) + "/" + std::to_string(s.agents) + " ready"});
+  table.Add({"agents", std::to_string(s.agents_ready) + "/" + std::to_string(s.agents) + (s.operator_runs ? " ready" : " ready when the operator last looked")});
   for (const auto& problem : s.problems) table.Add({"problem", problem});
   Print(table.Render(false));
   if (status == kUnavailable) PrintError("status", "beige is not up on " + paths.home() + ": no supervisor holds its lock; start it with 'beige up'");

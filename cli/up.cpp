@@ -20,6 +20,7 @@
 #include "cli/supervise/home_dirs.h"
 #include "cli/supervise/services.h"
 #include "cli/supervise/up_lock.h"
+#include "cli/watch.h"
 
 namespace beige::cli {
 namespace {
@@ -69,7 +70,8 @@ class Foreground {
       LogWarn("the gateway runs without a view of its own and can reach the container engine", {{"reason", split.reason}});
       Say("warning: privilege split none: " + split.reason);
     }
-    Supervisor supervisor(ServicesOf(paths_, split), clock_);
+    watch_.Add(paths_.home());
+    Supervisor supervisor(ServicesOf(paths_, split, view_), clock_);
     const int status = Supervise(supervisor);
     supervisor.Stop(kGrace);
     static_cast<void>(RemoveFile(paths_.SupervisorInfo()));
@@ -98,8 +100,10 @@ class Foreground {
     const auto limit = clock_.Now() + kStartLimit;
     bool ready = false;
     for (;;) {
-      // Until both answer their files are looked at; after that only ends and signals wake the loop.
-      supervisor.RunOnce(ready ? milliseconds(60000) : milliseconds(10), signals_.get());
+      // Until both answer their files are looked at; after that only ends, signals and changes of the home wake the loop, and once a
+      // minute it looks for an engine that was started since.
+      supervisor.RunOnce(ready ? milliseconds(60000) : milliseconds(10), {signals_.get(), watch_.fd()});
+      watch_.Clear();
       Record(supervisor);
       signalfd_siginfo signal{};
       if (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
@@ -107,7 +111,10 @@ class Foreground {
         Say("stopping");
         return kDone;
       }
-      if (ready) continue;
+      if (ready) {
+        KeepView(supervisor);
+        continue;
+      }
       if (GatewayAnswers(paths_, info_.gateway_pid) && OperatorAnswers(paths_, info_.operator_pid)) {
         ready = true;
         LogInfo("ready");
@@ -123,6 +130,15 @@ class Foreground {
         return kTimedOut;
       }
     }
+  }
+
+  void KeepView(Supervisor& supervisor) {
+    if (!supervisor.state(kGatewayIndex).running) return;
+    const std::string directory = UnmaskedEngine(paths_, view_);
+    if (directory.empty()) return;
+    LogWarn("the gateway starts again behind a view without this engine", {{"directory", directory}});
+    view_->reset();  // asked once, not again until the next start
+    supervisor.Restart(kGatewayIndex);
   }
 
   bool StartFailed(const Supervisor& supervisor) {
@@ -178,6 +194,8 @@ class Foreground {
   RealClock clock_;
   UniqueFd lock_;
   UniqueFd signals_;
+  Watch watch_;
+  const ViewInForce view_ = std::make_shared<std::optional<GatewayView>>();
   SupervisorInfo info_;
   std::string failure_;
 };

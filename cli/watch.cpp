@@ -33,11 +33,15 @@ bool Watch::Wait(std::optional<SteadyTime> deadline) {
   }
   pollfd entry{fd_.get(), POLLIN, 0};
   if (::poll(&entry, 1, timeout) <= 0) return false;
+  Clear();
+  return true;
+}
+
+void Watch::Clear() {
   // Only that something changed matters: the caller reads everything again.
   alignas(inotify_event) char buffer[16384];
-  while (::read(fd_.get(), buffer, sizeof buffer) > 0) {
+  while (fd_ && ::read(fd_.get(), buffer, sizeof buffer) > 0) {
   }
-  return true;
 }
 
 }  // namespace beige::cli

@@ -23,6 +23,10 @@ class Watch {
   // Until something changed (true) or the deadline passed (false); no deadline = for ever.
   bool Wait(std::optional<SteadyTime> deadline);
 
+  // For callers with a poll loop of their own: readable when something changed (-1 when inotify is used up), and forgotten by Clear.
+  int fd() const { return fd_.get(); }
+  void Clear();
+
  private:
   UniqueFd fd_;
 };

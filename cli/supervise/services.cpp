@@ -1,5 +1,6 @@
 #include "cli/supervise/services.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
@@ -7,7 +8,6 @@
 #include "base/unix_socket.h"
 #include "cli/processes.h"
 #include "cli/supervise/bound_exec.h"
-#include "cli/supervise/gateway_view.h"
 #include "cli/supervise/view_check.h"
 
 namespace beige::cli {
@@ -20,9 +20,10 @@ Result<Launch> LaunchBound(const HomePaths& paths, const char* process) {
   return Launch{BoundCommand(CommandOf(paths, process)), CurrentEnvironment(), false};
 }
 
-Result<Launch> LaunchInView(const HomePaths& paths) {
+Result<Launch> LaunchInView(const HomePaths& paths, const ViewInForce& in_force) {
   // Described anew for each start: the engine's socket may have moved.
   BEIGE_ASSIGN(const GatewayView view, DescribeGatewayView(paths, ProcessEnv()));
+  *in_force = view;
   Launch launch;
   launch.argv = {"bwrap", "--info-fd", "3"};
   for (auto& argument : BubblewrapArguments(view)) launch.argv.push_back(std::move(argument));
@@ -40,12 +41,22 @@ PrivilegeSplit ProbePrivilegeSplit(const HomePaths& paths) {
   return {"namespace", ""};
 }
 
-std::vector<Service> ServicesOf(const HomePaths& paths, const PrivilegeSplit& split) {
+std::vector<Service> ServicesOf(const HomePaths& paths, const PrivilegeSplit& split, const ViewInForce& view) {
   const bool in_view = split.kind == "namespace";
   return {
-      {kGatewayProcess, paths.ProcessLog(kGatewayProcess), [=] { return in_view ? LaunchInView(paths) : LaunchBound(paths, kGatewayProcess); }},
+      {kGatewayProcess, paths.ProcessLog(kGatewayProcess), [=] { return in_view ? LaunchInView(paths, view) : LaunchBound(paths, kGatewayProcess); }},
       {kOperatorProcess, paths.ProcessLog(kOperatorProcess), [=] { return LaunchBound(paths, kOperatorProcess); }},
   };
+}
+
+std::string UnmaskedEngine(const HomePaths& paths, const ViewInForce& view) {
+  if (!*view) return "";
+  const auto now = DescribeGatewayView(paths, ProcessEnv());
+  if (!now) return "";  // the gateway's own start would fail as well and say why
+  for (const auto& directory : now->masked) {
+    if (std::find((*view)->masked.begin(), (*view)->masked.end(), directory) == (*view)->masked.end()) return directory;
+  }
+  return "";
 }
 
 bool GatewayAnswers(const HomePaths& paths, pid_t pid) {

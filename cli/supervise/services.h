@@ -1,10 +1,13 @@
 #ifndef BEIGE_CLI_SUPERVISE_SERVICES_H_
 #define BEIGE_CLI_SUPERVISE_SERVICES_H_
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "api/paths.h"
+#include "cli/supervise/gateway_view.h"
 #include "cli/supervise/supervisor.h"
 
 namespace beige::cli {
@@ -18,8 +21,16 @@ struct PrivilegeSplit {
 // Tries the view for real; `none` with the reason where this machine can't make it.
 PrivilegeSplit ProbePrivilegeSplit(const HomePaths& paths);
 
+// The view with which the gateway was last started; empty before that and without a view.
+using ViewInForce = std::shared_ptr<std::optional<GatewayView>>;
+
 // beige-gateway (in its view when split.kind is namespace) and beige-operator, in the order in which they are started.
-std::vector<Service> ServicesOf(const HomePaths& paths, const PrivilegeSplit& split);
+std::vector<Service> ServicesOf(const HomePaths& paths, const PrivilegeSplit& split, const ViewInForce& view);
+
+// The directory of an engine's socket that the running gateway still sees: a new socket in operator.yaml, or an engine that was started
+// after the gateway. "" when there is none.
+std::string UnmaskedEngine(const HomePaths& paths, const ViewInForce& view);
+
 inline constexpr size_t kGatewayIndex = 0;
 inline constexpr size_t kOperatorIndex = 1;
 

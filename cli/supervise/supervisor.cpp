@@ -166,7 +166,7 @@ void Supervisor::Reap(Child& child) {
                             {"restartIn", FormatDuration(delay)}});
 }
 
-void Supervisor::RunOnce(std::chrono::milliseconds max_wait, int wake_fd) {
+void Supervisor::RunOnce(std::chrono::milliseconds max_wait, std::initializer_list<int> wake_fds) {
   // A start changes the state, which the caller is to see at once.
   std::chrono::nanoseconds wait = StartDue() ? std::chrono::milliseconds(0) : max_wait;
   std::vector<pollfd> entries;
@@ -182,7 +182,7 @@ void Supervisor::RunOnce(std::chrono::milliseconds max_wait, int wake_fd) {
       owners.push_back(child.get());
     }
   }
-  if (wake_fd >= 0) entries.push_back({wake_fd, POLLIN, 0});
+  for (const int fd : wake_fds) entries.push_back({fd, POLLIN, 0});  // poll passes over negative ones
   if (::poll(entries.data(), entries.size(), Millis(wait)) <= 0) return;
   for (size_t i = 0; i < owners.size(); ++i) {
     if (entries[i].revents == 0) continue;
@@ -203,6 +203,8 @@ void Supervisor::Signal(Child& child, int signal) {
     SignalPidFd(child.pidfd.get(), signal);
   }
 }
+
+void Supervisor::Restart(size_t index) { Signal(*children_.at(index), SIGTERM); }
 
 void Supervisor::Stop(std::chrono::milliseconds grace) {
   for (auto& child : children_) child->due.reset();

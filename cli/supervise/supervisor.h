@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,8 +50,11 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // Starts what is due (and returns at once when something was), else waits at most `max_wait` for an end, for a start that falls due or for `wake_fd` (-1: none) to be readable.
-  void RunOnce(std::chrono::milliseconds max_wait, int wake_fd = -1);
+  // Starts what is due (and returns at once when something was), else waits at most `max_wait` for an end, for a start that falls due or for one of `wake_fds` to be readable.
+  void RunOnce(std::chrono::milliseconds max_wait, std::initializer_list<int> wake_fds = {});
+
+  // SIGTERM to one, which is then started again as after any end.
+  void Restart(size_t index);
 
   // SIGTERM in reverse order, each after the one before it has ended; SIGKILL after `grace`. Nothing is started any more.
   void Stop(std::chrono::milliseconds grace);

@@ -55,6 +55,18 @@ TEST_F(ViewTest, TheViewHoldsAfterARestartOfTheGateway) {
   EXPECT_EQ(beige_.Json("data/gateway/view.json")["engine"], false);
 }
 
+TEST_F(ViewTest, AnotherEngineInOperatorYamlRestartsTheGatewayBehindANewView) {
+  if (!CanMakeUserNamespaces()) GTEST_SKIP() << "this machine makes no user namespaces";
+  beige_.home().Write("operator.yaml", "apiVersion: beige.dev/v1alpha1\nkind: OperatorConfig\n");
+  ASSERT_EQ(beige_.Beige({"up", "--detach"}, environment_).status, 0);
+  ASSERT_EQ(beige_.Json("data/gateway/view.json")["engine"], true) << "nobody knows yet that an engine is there";
+  const pid_t gateway = beige_.Pid("gatewayPid");
+  beige_.home().Write("operator.yaml", "apiVersion: beige.dev/v1alpha1\nkind: OperatorConfig\nengine: {socket: " + directory_ + "/engine.sock}\n");
+  ASSERT_TRUE(beige_.AnswersWithNewPid("gatewayPid", gateway));
+  EXPECT_EQ(beige_.Json("data/gateway/view.json")["engine"], false);
+  EXPECT_TRUE(beige_.home().Has("data/gateway/stopped")) << "it was asked to stop, not killed";
+}
+
 TEST_F(ViewTest, WithoutBubblewrapItStartsAllTheSameAndSaysSo) {
   environment_.push_back("PATH=/nonexistent");
   const Outcome up = beige_.Beige({"up", "--detach"}, environment_);
