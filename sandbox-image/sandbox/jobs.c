@@ -18,12 +18,20 @@
 /* Two, so that one is there while the next is made; made when no job has just begun, for it would run beside that one's start. */
 enum { kSpares = 2, kSpareRetry = 100, kYoung = 2 };
 
-static struct Job jobs[kMaxJobs];
+static struct Job jobs[kSlots];
 static unsigned in_use; /* slots below this have been used */
 static int64_t refill_at;
 
+/* Descriptors are what a job costs, so those that have let go of theirs don't count. */
+static bool IsFull(void) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < in_use; i++) count += jobs[i].phase != kFree && jobs[i].control >= 0;
+  return count >= kMaxJobs;
+}
+
 static struct Job *NewSlot(void) {
-  for (unsigned i = 0; i < kMaxJobs; i++) {
+  if (IsFull()) return NULL;
+  for (unsigned i = 0; i < kSlots; i++) {
     if (jobs[i].phase != kFree) continue;
     uint32_t generation = jobs[i].generation + 1;
     memset(&jobs[i], 0, sizeof jobs[i]);

@@ -10,7 +10,8 @@
 
 #include "wire.h"
 
-enum { kMaxJobs = 256, kTextBytes = 200 };
+/* More slots than jobs: those whose EXIT is sent wait in theirs for the helper to be reaped. */
+enum { kMaxJobs = 256, kSlots = 2 * kMaxJobs, kTextBytes = 200 };
 
 enum Phase {
   kFree,

@@ -10,7 +10,8 @@
 
 namespace beige::sandbox_test {
 
-inline constexpr int kPatienceMs = 15000;
+// Long, since it is waited for only where something is broken, and build machines stall.
+inline constexpr int kPatienceMs = 60000;
 
 struct Frame {
   uint32_t call = 0;

@@ -185,7 +185,7 @@ TEST(ControlTest, AttachedJobsEndTenSecondsAfterTheGatewayWentAndDetachedOnesGoO
   EXPECT_EQ(cage.Finish(cage.Start(Shell("while kill -0 " + attached + " 2>/dev/null; do sleep 0.05; done; echo gone"))).out, "gone\n");
   const auto after = std::chrono::steady_clock::now() - lost;
   EXPECT_GE(after, std::chrono::milliseconds(9900));
-  EXPECT_LE(after, std::chrono::milliseconds(12000));
+  EXPECT_LE(after, std::chrono::milliseconds(20000));
   EXPECT_EQ(cage.RunShell("kill -0 " + detached).code, 0);
 }
 

@@ -204,7 +204,7 @@ TEST_F(JobTest, AnnouncesThePidOfAJobOfAPerson) {
 
 TEST_F(JobTest, SignalsReachTheWholeProcessGroup) {
   const uint32_t call =
-      cage_.Start(Shell("sh -c 'trap \"echo child; exit\" USR1; echo up; while :; do sleep 0.02; done' & trap 'echo parent' USR1; "
+      cage_.Start(Shell("trap 'echo parent' USR1; sh -c 'trap \"echo child; exit\" USR1; echo up; while :; do sleep 0.02; done' & "
                         "wait; wait; exit 5"));
   ASSERT_TRUE(cage_.WaitForOutput(call, "up"));
   cage_.control().Send(call, BGE_SIGNAL, std::string(1, SIGUSR1));
@@ -254,14 +254,15 @@ TEST_F(JobTest, AResizeIsSignalledToTheForeground) {
 }
 
 TEST_F(JobTest, ControlCInATerminalReachesTheForeground) {
-  JobSpec spec = Shell("echo up; sleep 100; echo not here", BGE_FLAG_STDIN);
+  // With a trap: dash can lose the signal between vfork and exec.
+  JobSpec spec = Shell("trap 'echo interrupted; exit 9' INT; echo up; while :; do sleep 0.02; done", BGE_FLAG_STDIN);
   spec.tty = true;
   const uint32_t call = cage_.Start(spec);
   ASSERT_TRUE(cage_.WaitForOutput(call, "up"));
   cage_.control().Send(call, BGE_STDIN, "\x03");
   const Outcome outcome = cage_.Finish(call);
-  EXPECT_EQ(outcome.how, BGE_HOW_SIGNALED);
-  EXPECT_EQ(outcome.code, SIGINT);
+  EXPECT_EQ(outcome.code, 9) << outcome.out;
+  EXPECT_NE(outcome.out.find("interrupted\r\n"), std::string::npos) << outcome.out;
 }
 
 TEST_F(JobTest, RunsManyJobsAtOnceAndKeepsTheirOutputsApart) {
