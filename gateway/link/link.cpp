@@ -48,10 +48,6 @@ void Link::StopAccepting(bool stop) {
 
 void Link::Accept() {
   for (int i = 0; i < kAcceptsPerTurn; ++i) {
-    if (connections_.size() >= static_cast<size_t>(limits_.connections) + kUndecided) {
-      StopAccepting(true);  // until one goes
-      return;
-    }
     UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
@@ -69,15 +65,19 @@ void Link::Accept() {
       ++admitted_;
     } else {
       raw->StartPatience();
+      undecided_.push_back(raw);
+      // Whoever says something at once (PID 1's probe, an honest caller) is heard; a silent flood only pushes itself out.
+      if (undecided_.size() > kUndecided) Drop(undecided_.front());
     }
     if (on_connections_) on_connections_(1);
   }
 }
 
 bool Link::Admit(Connection* connection, bool probe) {
-  if (connection->admitted() || probe) return true;
+  if (connection->admitted() || probe) return true;  // a probe stays among the undecided until its nonce is seen
   if (admitted_ >= limits_.connections) return false;
   connection->set_admitted();
+  std::erase(undecided_, connection);
   ++admitted_;
   return true;
 }
@@ -87,6 +87,7 @@ void Link::Drop(Connection* connection) {
   if (it == connections_.end()) return;
   connection->Shut();
   if (connection->admitted()) --admitted_;
+  std::erase(undecided_, connection);
   dead_.push_back(std::move(it->second));
   connections_.erase(it);
   if (on_connections_) on_connections_(-1);

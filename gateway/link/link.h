@@ -2,6 +2,7 @@
 #define BEIGE_GATEWAY_LINK_LINK_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -71,6 +72,7 @@ class Link {
   Timer retry_;
   bool accepting_ = false;
   std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
+  std::deque<Connection*> undecided_;  // over the limit and silent so far, oldest first
   std::vector<std::unique_ptr<Connection>> dead_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   int64_t admitted_ = 0;

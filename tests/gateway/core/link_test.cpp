@@ -211,6 +211,24 @@ TEST_F(LinkTest, ConnectionsOverTheLimitAreRefusedInTheLanguageTheySpeak) {
   EXPECT_EQ(held[0]->Call("git")["exitCode"], 126);
 }
 
+TEST_F(LinkTest, ASilentFloodOverTheLimitPushesItselfOutAndNobodyElse) {
+  core_.config.limits.connections = 4;
+  core_.Configure();
+  std::vector<std::unique_ptr<Client>> held;
+  for (int i = 0; i < 4; ++i) {
+    held.push_back(std::make_unique<Client>(Socket()));
+    ASSERT_EQ(held.back()->Call("git")["exitCode"], 126);
+  }
+  // Many more than may wait: by their patience alone, eight at a time, they would hold up the next one for ten seconds.
+  std::vector<std::unique_ptr<Client>> flood;
+  for (int i = 0; i < 160; ++i) flood.push_back(std::make_unique<Client>(Socket()));
+  const auto start = std::chrono::steady_clock::now();
+  Client late(Socket());
+  EXPECT_EQ(late.Call("git")["exitCode"], 125);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_EQ(held[0]->Call("git")["exitCode"], 126);
+}
+
 TEST_F(LinkTest, UnfinishedRequestsBeyondTheLinksBufferAreRefused) {
   core_.config.limits.buffered_bytes = 1 << 20;
   core_.Configure();
