@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -63,7 +64,7 @@ Result<> DeleteSandboxes(runtime::SandboxRuntime& runtime, const HomeId& home) {
   BEIGE_ASSIGN(const std::vector<runtime::Observed> all, runtime.List(home.id));
   for (const runtime::Observed& sandbox : all) {
     BEIGE_TRY(runtime.Remove(sandbox.id));
-    LogInfo("removed " + sandbox.name);
+    std::printf("removed %s\n", sandbox.name.c_str());  // for the person who typed `beige down --delete-sandboxes`
   }
   return runtime.Prune(home.id);
 }
