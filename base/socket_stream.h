@@ -61,6 +61,10 @@ class SocketStream {
   void CloseWhenSent();
   size_t unsent() const { return out_.size() - head_; }
   int fd() const { return fd_.get(); }
+  // Hands over what has come so far, without waiting for the loop to notice it.
+  void ReadNow() {
+    if (reading_) OnReadable();
+  }
   // Lets what is queued go out as far as the peer takes it now. For a last word before the stream is destroyed.
   void Flush();
 

@@ -67,7 +67,11 @@ void Link::Accept() {
       raw->StartPatience();
       undecided_.push_back(raw);
       // Whoever says something at once (PID 1's probe, an honest caller) is heard; a silent flood only pushes itself out.
-      if (undecided_.size() > kUndecided) Drop(undecided_.front());
+      if (undecided_.size() > kUndecided) {
+        Connection* oldest = undecided_.front();
+        oldest->stream().ReadNow();
+        if (!undecided_.empty() && undecided_.front() == oldest) Drop(oldest);
+      }
     }
     if (on_connections_) on_connections_(1);
   }
