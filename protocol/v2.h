@@ -22,7 +22,11 @@
  *
  * Flow control is end to end: a sender may have BGE_WINDOW_INITIAL bytes of a stream outstanding; the consumer (the launcher that
  * wrote to its stdout, the runner that wrote to the job's stdin) returns credit with WINDOW. The gateway relays credit unchanged,
- * so it never buffers more than one window per stream.
+ * so it never buffers more than one window per stream. Credit comes back in portions of a quarter window at most. A job that is sent more
+ * STDIN than its window ends with EXIT FAILED 125.
+ *
+ * The side that connects may send its first frame together with the preamble, without waiting for the answer. JOB with the call id of a
+ * job that has not yet ended breaks the protocol: the connection is dropped. Frames for a call that has ended are ignored.
  */
 #ifndef BEIGE_PROTOCOL_V2_H_
 #define BEIGE_PROTOCOL_V2_H_
@@ -66,13 +70,14 @@ enum bge_kind {
   BGE_HELLO = 12,      /* PID 1 -> gateway, first frame on control.sock: fields KEY, INSTANCE, VERSION */
   BGE_REGISTERED = 13, /* gateway -> PID 1: accepted; PID 1 runs jobs only after this */
   BGE_REFUSED = 14,    /* gateway -> peer: text why; the stream closes */
-  BGE_KILL_ALL = 15,   /* gateway -> PID 1: SIGKILL every process but PID 1, without forking */
+  BGE_KILL_ALL = 15,   /* gateway -> PID 1: SIGKILL every process but PID 1, without forking. Jobs end as EXIT SIGNALED 9; a PING sent
+                          after it is answered when all is dead (or after 200 ms) */
   BGE_PROBE = 16,      /* gateway -> PID 1 on control: 16-byte nonce, connect freshly to gateway.sock and present it.
                           PID 1 -> gateway on a BGE_ROLE_PROBE stream: the same nonce */
   BGE_PROBED = 17,     /* gateway -> PID 1 on the probe stream: echo of the nonce. PID 1 -> gateway on control, same call id 0:
                           the nonce when the round trip came back, an empty payload when it failed */
   BGE_EXEC = 18,       /* CLI -> gateway: fields NAMESPACE, AGENT, ARG+, ENV*, CWD, FLAGS, DEADLINE, TTY */
-  BGE_STARTED = 19     /* PID 1 -> gateway, optional: u32 pid of the job as PID 1 sees it (a claim, for people) */
+  BGE_STARTED = 19     /* PID 1 -> gateway, for jobs without KILL_TREE: u32 pid of the job as PID 1 sees it (a claim, for people) */
 };
 
 enum bge_tag {
