@@ -22,7 +22,7 @@
  *
  * Flow control is end to end: a sender may have BGE_WINDOW_INITIAL bytes of a stream outstanding; the consumer (the launcher that
  * wrote to its stdout, the runner that wrote to the job's stdin) returns credit with WINDOW. The gateway relays credit unchanged,
- * so it never buffers more than one window per stream. Credit comes back in portions of a quarter window at most. A job that is sent more
+ * so it never buffers more than one window per stream. A consumer may hold back up to a quarter of a window of credit. A job that is sent more
  * STDIN than its window ends with EXIT FAILED 125.
  *
  * The side that connects may send its first frame together with the preamble, without waiting for the answer. JOB with the call id of a
