@@ -83,6 +83,10 @@ HomeCheck CheckHome(const HomePaths& paths, const EnvLookup& env) {
   return check;
 }
 
+EnvLookup AnyEnv() {
+  return [env = ProcessEnv()](const std::string& name) { return std::optional<std::string>(env(name).value_or("unset")); };
+}
+
 int RunConfigCheck(const Globals& globals) {
   const HomePaths paths = globals.paths();
   if (!Exists(paths.home())) {

@@ -18,6 +18,9 @@ struct HomeCheck {
 // Reads operator.yaml, gateway.yaml with the tools and skills that it names, and every file of agents.d.
 HomeCheck CheckHome(const HomePaths& paths, const EnvLookup& env);
 
+// The environment, in which every variable is set: for looks at files whose secrets only the gateway's environment has.
+EnvLookup AnyEnv();
+
 // `beige config check`: every problem of every file at once; 0 or 2.
 int RunConfigCheck(const Globals& globals);
 

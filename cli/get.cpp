@@ -6,6 +6,7 @@
 
 #include "api/load.h"
 #include "base/files.h"
+#include "cli/check.h"
 #include "cli/get_agents.h"
 #include "cli/home_agents.h"
 #include "cli/report.h"
@@ -24,7 +25,7 @@ struct Item {
 Result<GatewayConfig> ReadGatewayConfig(const HomePaths& paths) {
   BEIGE_ASSIGN(const auto text, ReadFileIfExists(paths.GatewayYaml()));
   if (!text) return GatewayConfig{};
-  auto loaded = LoadGatewayConfig(*text, paths.GatewayYaml(), ProcessEnv());
+  auto loaded = LoadGatewayConfig(*text, paths.GatewayYaml(), AnyEnv());
   if (!loaded.value) return Fail(Code::kInvalid, Join(loaded.problems, "; ") + "; mend it, 'beige config check' shows everything");
   return std::move(*loaded.value);
 }
@@ -45,7 +46,7 @@ Item ToolItem(const HomePaths& paths, const std::string& name, const ToolConfig&
   const std::string agents = GrantedTo(paths, name, [](const AgentSpec& spec) -> const auto& { return spec.tools; });
   const std::string file = JoinPath(tool.path, "tool.yaml");
   const auto text = ReadFile(file);
-  const auto loaded = text ? LoadToolManifest(*text, file, ProcessEnv()) : Loaded<ToolManifest>{{}, {{file, 0, 0, "", text.error().message, ""}}};
+  const auto loaded = text ? LoadToolManifest(*text, file, AnyEnv()) : Loaded<ToolManifest>{{}, {{file, 0, 0, "", text.error().message, ""}}};
   Item item{name, {}, {{"name", name}, {"path", tool.path}}};
   if (!loaded.value) {
     const std::string why = Join(loaded.problems, "; ");

@@ -35,7 +35,7 @@ struct HomeStatus {
 std::string GatewayAddress(const HomePaths& paths, int port) {
   std::string host = "127.0.0.1";
   if (const auto text = ReadFileIfExists(paths.GatewayYaml()); text && *text) {
-    if (const auto loaded = LoadGatewayConfig(**text, paths.GatewayYaml(), ProcessEnv()); loaded.value) host = loaded.value->http.host;
+    if (const auto loaded = LoadGatewayConfig(**text, paths.GatewayYaml(), AnyEnv()); loaded.value) host = loaded.value->http.host;
   }
   if (host == "0.0.0.0") host = "127.0.0.1";
   if (host == "::") host = "::1";
@@ -75,7 +75,7 @@ HomeStatus Look(const HomePaths& paths) {
     ++status.agents;
     if (SummaryOf(view).ready == "True") ++status.agents_ready;
   }
-  for (const auto& problem : CheckHome(paths, ProcessEnv()).problems) status.problems.push_back(problem.ToString());
+  for (const auto& problem : CheckHome(paths, AnyEnv()).problems) status.problems.push_back(problem.ToString());
   if (status.gateway_runs) AddProblems("gateway", status.gateway.problems, status.problems);
   if (status.operator_runs) AddProblems("operator", status.operator_.problems, status.problems);
   return status;

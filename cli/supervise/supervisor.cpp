@@ -23,8 +23,10 @@ constexpr off_t kLogLimit = 16 << 20;
 Result<UniqueFd> OpenLog(const std::string& path) {
   struct stat st {};
   if (::stat(path.c_str(), &st) == 0 && st.st_size > kLogLimit) ::rename(path.c_str(), (path + ".1").c_str());
-  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  // The gateway writes in this directory too: what it may have put there must neither block nor lead elsewhere.
+  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   if (!fd) return FailErrno(errno, "open log " + path);
+  if (::fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode)) return Fail(Code::kInvalid, path + ": is no regular file; remove it");
   return fd;
 }
 

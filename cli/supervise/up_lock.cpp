@@ -4,14 +4,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <string>
 
 #include "base/files.h"
 
 namespace beige::cli {
 namespace {
-// Asking for this kind of lock (F_OFD_GETLK) doesn't take it, so a look at the state can't make an `up` fail that starts just then.
+// A lock of the process (not of the open file): the kernel itself names its holder, whatever is written into the file, which the gateway
+// could change. Asking who holds it doesn't take it, so a look at the state can't make an `up` fail that starts just then.
 struct flock WholeFile() {
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -19,10 +19,10 @@ struct flock WholeFile() {
   return lock;
 }
 
-pid_t ReadPid(int fd) {
-  char text[32] = {};
-  if (::pread(fd, text, sizeof text - 1, 0) <= 0) return 0;
-  return static_cast<pid_t>(std::strtol(text, nullptr, 10));
+std::optional<pid_t> HolderOf(int fd) {
+  struct flock lock = WholeFile();
+  if (::fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK || lock.l_pid <= 0) return std::nullopt;
+  return lock.l_pid;
 }
 }  // namespace
 
@@ -30,9 +30,9 @@ Result<UniqueFd> TakeUpLock(const HomePaths& paths) {
   UniqueFd fd(::open(paths.SupervisorLock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return FailErrno(errno, "open " + paths.SupervisorLock());
   struct flock lock = WholeFile();
-  if (::fcntl(fd.get(), F_OFD_SETLK, &lock) != 0) {
+  if (::fcntl(fd.get(), F_SETLK, &lock) != 0) {
     if (errno != EAGAIN && errno != EACCES) return FailErrno(errno, "lock " + paths.SupervisorLock());
-    return Fail(Code::kConflict, "this home is already up (pid " + std::to_string(ReadPid(fd.get())) + ", home " + paths.home() +
+    return Fail(Code::kConflict, "this home is already up (pid " + std::to_string(HolderOf(fd.get()).value_or(0)) + ", home " + paths.home() +
                                      "); see 'beige status', or stop it first with 'beige down'");
   }
   const std::string pid = std::to_string(::getpid()) + "\n";
@@ -44,11 +44,7 @@ Result<UniqueFd> TakeUpLock(const HomePaths& paths) {
 
 std::optional<pid_t> SupervisorOf(const HomePaths& paths) {
   UniqueFd fd(::open(paths.SupervisorLock().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  struct flock lock = WholeFile();
-  if (!fd || ::fcntl(fd.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return std::nullopt;
-  const pid_t pid = ReadPid(fd.get());
-  if (pid <= 0) return std::nullopt;
-  return pid;
+  return fd ? HolderOf(fd.get()) : std::nullopt;
 }
 
 }  // namespace beige::cli

@@ -11,8 +11,8 @@
 
 namespace beige::cli {
 
-// One supervisor per home: a lock on run/up.lock, which holds its pid. The kernel drops the lock however the process ends.
-// Conflict, naming the pid, when another one holds it.
+// One supervisor per home: a lock on run/up.lock, which also holds its pid for people. The kernel drops the lock however the process ends.
+// Conflict, naming the pid, when another one holds it. The process must open that file nowhere else: closing it gives the lock back.
 Result<UniqueFd> TakeUpLock(const HomePaths& paths);
 
 // Pid of the supervisor that holds the lock now; nullopt = none.

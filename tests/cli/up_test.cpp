@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <fstream>
+
 #include "installation.h"
 
 namespace beige::testing {
@@ -89,6 +91,17 @@ TEST(UpTest, DownEndsBothWithSigtermAndIsFineTwice) {
   EXPECT_EQ(beige.Beige({"down"}).status, 0);
   EXPECT_EQ(beige.Beige({"status"}).status, 5);
   EXPECT_THAT(beige.Beige({"down", "--delete-sandboxes"}).out, HasSubstr("deleted 2 sandboxes"));
+}
+
+TEST(UpTest, DownTrustsTheKernelAndNotTheTextOfTheLockFile) {
+  const Installation beige;
+  ASSERT_EQ(beige.Beige({"up", "--detach"}).status, 0);
+  const pid_t supervisor = beige.Pid("pid");
+  Program bystander({"/bin/sleep", "1000"});
+  std::ofstream(beige.home().path() + "/run/up.lock") << bystander.pid() << "\n";  // the gateway may write here
+  EXPECT_EQ(beige.Beige({"down"}).status, 0);
+  EXPECT_EQ(Installation::NameOf(supervisor), "");
+  EXPECT_EQ(Installation::NameOf(bystander.pid()), "sleep");
 }
 
 TEST(UpTest, SaysWhyAProcessDoesNotStartAndLeavesNothingBehind) {
