@@ -69,12 +69,8 @@ class FileAuditLog final : public AuditLog {
     audit::Leftover leftover;
     const SystemTime now = clock_.WallNow();
     const std::string today = FormatTime(now).substr(0, 10);
-    struct stat st {};
-    const bool present = ::stat(path_.c_str(), &st) == 0;
-    // Calls may run across a rotation; a young file is no proof that its predecessor's are all closed.
-    if (!present || st.st_size < limits_.rotate_bytes / 4) {
-      if (const auto rotated = NewestRotated(path_)) BEIGE_TRY(audit::Scan(*rotated, today, leftover));
-    }
+    // Calls may run across a rotation, so the newest rotated file is looked through as well.
+    if (const auto rotated = NewestRotated(path_)) BEIGE_TRY(audit::Scan(*rotated, today, leftover));
     BEIGE_TRY(audit::Scan(path_, today, leftover));
     BEIGE_TRY(OpenFile());
     seq_ = leftover.last_seq;
