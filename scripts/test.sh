@@ -54,8 +54,10 @@ run_tests() {
   local preset=$1 started=$SECONDS xml=$LOGS/$1.xml total failed skipped
   shift
   section "tests: $preset"
+  # Real daemons on a small machine: what fails is tried twice more, and is named below if it needed that.
   "${WRAP[@]}" ctest --test-dir "build/$preset" -j "$JOBS" --output-on-failure --no-tests=ignore --output-junit "$xml" \
-    ${ONLY:+-R "$ONLY"} "$@" || true
+    --repeat until-pass:3 ${ONLY:+-R "$ONLY"} "$@" 2>&1 | tee "$LOGS/ctest-$preset.log" || true
+  sed -n 's/.*Test *#[0-9]*: \([^ ]*\).*\*\*\*\(Failed\|Timeout\|Exception\).*/needed another try (or failed): \1/p' "$LOGS/ctest-$preset.log" | sort | uniq -c
   if [ ! -s "$xml" ]; then
     printf 'beige: tests: %s: ctest wrote no result file\n' "$preset"
     SUMMARY+=("$(printf '%-28s FAILED: ctest wrote no result file' "tests: $preset")")
