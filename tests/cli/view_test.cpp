@@ -27,7 +27,7 @@ class ViewTest : public ::testing::Test {
 };
 
 TEST_F(ViewTest, TheGatewayReachesNoEngineAndWritesNothingThatTheOperatorObeys) {
-  if (!CanMakeUserNamespaces()) GTEST_SKIP() << "this machine makes no user namespaces";
+  ASSERT_TRUE(CanMakeUserNamespaces()) << "this machine makes no user namespaces: install bubblewrap, or allow them (kernel.unprivileged_userns_clone)";
   const Outcome up = beige_.Beige({"up", "--detach"}, environment_);
   ASSERT_EQ(up.status, 0) << up.err;
   EXPECT_EQ(up.err, "");
@@ -46,7 +46,7 @@ TEST_F(ViewTest, TheGatewayReachesNoEngineAndWritesNothingThatTheOperatorObeys) 
 }
 
 TEST_F(ViewTest, TheViewHoldsAfterARestartOfTheGateway) {
-  if (!CanMakeUserNamespaces()) GTEST_SKIP() << "this machine makes no user namespaces";
+  ASSERT_TRUE(CanMakeUserNamespaces()) << "this machine makes no user namespaces: install bubblewrap, or allow them (kernel.unprivileged_userns_clone)";
   ASSERT_EQ(beige_.Beige({"up", "--detach"}, environment_).status, 0);
   const pid_t gateway = beige_.Pid("gatewayPid");
   ASSERT_TRUE(RemoveFile(beige_.home().path() + "/data/gateway/view.json"));
@@ -56,7 +56,7 @@ TEST_F(ViewTest, TheViewHoldsAfterARestartOfTheGateway) {
 }
 
 TEST_F(ViewTest, AnotherEngineInOperatorYamlRestartsTheGatewayBehindANewView) {
-  if (!CanMakeUserNamespaces()) GTEST_SKIP() << "this machine makes no user namespaces";
+  ASSERT_TRUE(CanMakeUserNamespaces()) << "this machine makes no user namespaces: install bubblewrap, or allow them (kernel.unprivileged_userns_clone)";
   beige_.home().Write("operator.yaml", "apiVersion: beige.dev/v1alpha1\nkind: OperatorConfig\n");
   ASSERT_EQ(beige_.Beige({"up", "--detach"}, environment_).status, 0);
   ASSERT_EQ(beige_.Json("data/gateway/view.json")["engine"], true) << "nobody knows yet that an engine is there";
