@@ -83,7 +83,9 @@ std::optional<AgentKey> WorkQueue::Get() {
     if (by_time_.empty()) {
       wake_.wait(lock);
     } else {
-      wake_.wait_until(lock, by_time_.begin()->first);
+      // A copy: another worker may take the entry, and free its node, while this one waits.
+      const SteadyTime due = by_time_.begin()->first;
+      wake_.wait_until(lock, due);
     }
   }
 }
