@@ -16,8 +16,8 @@ using nlohmann::json;
 // A control point on a loop of its own thread, with peers played by the test (the pid test is for real sandboxes below).
 class ControlPointTest : public ::testing::Test, public ControlEvents {
  protected:
-  ControlPointTest() { Up(); }
-  ~ControlPointTest() override { Down(); }
+  void SetUp() override { Up(); }
+  void TearDown() override { Down(); }  // before the destructor, as the loop's thread calls this object
 
   void Up() {
     loop_ = std::make_unique<Loop>();
