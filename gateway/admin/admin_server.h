@@ -8,6 +8,7 @@
 #include "api/admin.h"
 #include "api/paths.h"
 #include "base/loop.h"
+#include "base/owner_listener.h"
 #include "base/result.h"
 #include "base/socket_stream.h"
 #include "base/unique_fd.h"
@@ -30,16 +31,14 @@ class AdminServer {
   void Send(const admin::ToOperator& message);  // to the connected operator; else nobody needs it: the next Sync tells everything
 
  private:
-  AdminServer(Loop& loop, WriteBatch& batch, Roster& roster, UniqueFd listener);
-  void Accept();
+  AdminServer(Loop& loop, WriteBatch& batch, Roster& roster, std::unique_ptr<OwnerListener> listener);
+  void Accept(UniqueFd fd);
   void Bury(OperatorSession* session);
 
   Loop& loop_;
   WriteBatch& batch_;
   Roster& roster_;
-  UniqueFd listener_;
-  FdWatch watch_;
-  Timer retry_;
+  std::unique_ptr<OwnerListener> listener_;
   std::vector<std::unique_ptr<OperatorSession>> sessions_;
   std::vector<std::unique_ptr<OperatorSession>> dead_;
   OperatorSession* operator_ = nullptr;

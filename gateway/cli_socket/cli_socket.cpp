@@ -1,18 +1,12 @@
 #include "gateway/cli_socket/cli_socket.h"
 
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "base/log.h"
-#include "base/unix_socket.h"
 
 namespace beige {
 namespace {
 constexpr size_t kMaxSessions = 256;
-constexpr std::chrono::milliseconds kAcceptBackOff{100};
 
 template <typename T>
 std::unique_ptr<T> TakeOut(std::vector<std::unique_ptr<T>>& from, const T* what) {
@@ -25,13 +19,13 @@ std::unique_ptr<T> TakeOut(std::vector<std::unique_ptr<T>>& from, const T* what)
 }  // namespace
 
 Result<std::unique_ptr<CliSocket>> CliSocket::Open(Loop& loop, WriteBatch& batch, const HomePaths& paths, Roster& roster, CallService& calls) {
-  BEIGE_ASSIGN(UniqueFd listener, ListenUnix(paths.CliSocket(), 0600));
+  BEIGE_ASSIGN(auto listener, OwnerListener::Open(loop, paths.CliSocket()));
   return std::unique_ptr<CliSocket>(new CliSocket(loop, batch, roster, calls, std::move(listener)));
 }
 
-CliSocket::CliSocket(Loop& loop, WriteBatch& batch, Roster& roster, CallService& calls, UniqueFd listener)
-    : loop_(loop), batch_(batch), roster_(roster), calls_(calls), listener_(std::move(listener)), watch_(loop, listener_.get()), retry_(loop) {
-  watch_.OnReadable([this] { Accept(); });
+CliSocket::CliSocket(Loop& loop, WriteBatch& batch, Roster& roster, CallService& calls, std::unique_ptr<OwnerListener> listener)
+    : loop_(loop), batch_(batch), roster_(roster), calls_(calls), listener_(std::move(listener)) {
+  listener_->Start([this](UniqueFd fd) { Accept(std::move(fd)); });
 }
 
 CliSocket::~CliSocket() {
@@ -39,19 +33,7 @@ CliSocket::~CliSocket() {
   for (auto& orphan : orphans_) calls_.Cancel(orphan->id);
 }
 
-void CliSocket::Accept() {
-  UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!fd) {
-    if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
-    watch_.OnReadable(nullptr);  // out of descriptors: it would stay readable
-    retry_.Start(kAcceptBackOff, [this] { watch_.OnReadable([this] { Accept(); }); });
-    return;
-  }
-  const auto peer = PeerOf(fd.get());
-  if (!peer || (peer->uid != ::geteuid() && peer->uid != 0)) {
-    LogWarn("stranger on cli.sock", {{"uid", peer ? std::to_string(peer->uid) : "unknown"}});
-    return;
-  }
+void CliSocket::Accept(UniqueFd fd) {
   if (sessions_.size() >= kMaxSessions) {
     LogWarn("cli.sock: too many connections", {{"limit", std::to_string(kMaxSessions)}});
     return;

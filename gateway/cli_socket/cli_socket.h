@@ -6,6 +6,7 @@
 
 #include "api/paths.h"
 #include "base/loop.h"
+#include "base/owner_listener.h"
 #include "base/result.h"
 #include "gateway/cli_socket/cli_session.h"
 
@@ -19,8 +20,8 @@ class CliSocket final : public CliSession::Owner {
   ~CliSocket() override;
 
  private:
-  CliSocket(Loop& loop, WriteBatch& batch, Roster& roster, CallService& calls, UniqueFd listener);
-  void Accept();
+  CliSocket(Loop& loop, WriteBatch& batch, Roster& roster, CallService& calls, std::unique_ptr<OwnerListener> listener);
+  void Accept(UniqueFd fd);
   void Ended(CliSession* session) override;
   void Adopt(std::unique_ptr<CliExec> detached) override;
   void BuryLater();
@@ -29,9 +30,7 @@ class CliSocket final : public CliSession::Owner {
   WriteBatch& batch_;
   Roster& roster_;
   CallService& calls_;
-  UniqueFd listener_;
-  FdWatch watch_;
-  Timer retry_;
+  std::unique_ptr<OwnerListener> listener_;
   std::vector<std::unique_ptr<CliSession>> sessions_;
   std::vector<std::unique_ptr<CliSession>> dead_;
   std::vector<std::unique_ptr<CliExec>> orphans_;
