@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <utility>
 
 #include "base/clock.h"
@@ -35,8 +38,18 @@ void FakeRuntime::End(engine::ContainerInspect& container, int exit_code) {
   container.pid = 0;
   container.status = "exited";
   container.exit_code = exit_code;
-  container.finished_at = FormatTime(std::chrono::system_clock::now());
+  container.finished_at = EngineTime();
   Tell(container, "die");
+}
+
+std::string FakeRuntime::EngineTime() {
+  const int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  state_.last_time = std::max(now, state_.last_time + 1);
+  const SystemTime time{std::chrono::duration_cast<SystemTime::duration>(std::chrono::nanoseconds(state_.last_time))};
+  std::string text = FormatTime(time);  // ...T12:00:00.123Z
+  char fraction[16];
+  std::snprintf(fraction, sizeof fraction, "%09d", static_cast<int>(state_.last_time % 1000000000));
+  return text.replace(text.find('.') + 1, 3, fraction);
 }
 
 void FakeRuntime::Tell(const engine::ContainerInspect& container, const std::string& action) {
@@ -106,7 +119,11 @@ std::string FakeRuntime::AddForeign(const std::string& name, std::map<std::strin
 
 void FakeRuntime::FailNext(Operation operation, Error error, int times) {
   std::lock_guard lock(mutex_);
-  state_.failures[operation] = {std::move(error), times};
+  if (times <= 0) {
+    state_.failures.erase(operation);
+  } else {
+    state_.failures[operation] = {std::move(error), times};
+  }
 }
 
 void FakeRuntime::SetAvailable(bool available) {

@@ -111,7 +111,7 @@ Result<> FakeRuntime::Start(const std::string& id) {
     container->oom_killed = false;
     container->status = "running";
     container->exit_code = 0;
-    container->started_at = FormatTime(std::chrono::system_clock::now());
+    container->started_at = EngineTime();
     Tell(*container, "start");
     hook = state_.on_start;
   }

@@ -47,7 +47,7 @@ class FakeRuntime : public SandboxRuntime {
   void Edit(const std::string& id, const std::function<void(engine::ContainerInspect&)>& change);  // Verify then tells
   std::string AddForeign(const std::string& name, std::map<std::string, std::string> labels = {});  // running; id
 
-  // The next `times` calls of this kind fail so.
+  // The next `times` calls of this kind fail so, instead of what was said before; 0 = none.
   void FailNext(Operation operation, Error error, int times = 1);
   void SetAvailable(bool available);  // false: every call fails Unavailable and the event stream is down
   // Runs after each successful Start, without a lock: to exit at once, for example.
@@ -88,7 +88,10 @@ class FakeRuntime : public SandboxRuntime {
     std::map<Operation, int> calls;
     std::function<void(const std::string&)> on_start;
     bool available = true;
+    int64_t last_time = 0;  // nanoseconds since the epoch
   };
+  // Now, to the nanosecond as real engines tell it, and never the same twice: whoever tells two starts apart does it by their time.
+  std::string EngineTime();
   // Counts the call, and the error that it has to fail with, if any. Under the lock.
   Result<> Enter(Operation operation);
   engine::ContainerInspect* Find(const std::string& id);

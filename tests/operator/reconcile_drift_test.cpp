@@ -81,9 +81,10 @@ TEST_F(ReconcileTest, AfterARestartSandboxesAreAdoptedWithoutAWrite) {
   const Agent status = *op->Get("one");
   Restart();
   Edit("  description: test\n");
+  bool said = false;
   ASSERT_TRUE(op->Until([&] {
     EXPECT_EQ(op->Get("one"), status) << "what is not known yet is no news";
-    gateway.Say(admin::Registered{before.key.uid, before.instance, "test"});  // the gateway says it again after a Sync
+    SayRegisteredAgain(before, said);
     return op->Facts(before.key.uid).round_trip == true;
   }));
   clock.Advance(seconds(4));
@@ -123,8 +124,9 @@ TEST_F(ReconcileTest, AFileThatIsInvalidAtARestartKeepsItsAgent) {
   const runtime::Observed before = Only();
   Restart();
   Edit("  descriptoin: misspelt\n");
+  bool said = false;
   ASSERT_TRUE(op->Until([&] {
-    gateway.Say(admin::Registered{before.key.uid, before.instance, "test"});
+    SayRegisteredAgain(before, said);
     return op->Show("one", "Accepted") == "False UnknownField";
   }));
   EXPECT_EQ(Only(), before);
@@ -149,11 +151,12 @@ TEST_F(ReconcileTest, ACrashBetweenCreateAndStartHealsWithOneContainer) {
   EXPECT_EQ(Only().state, State::kCreated);
   const std::string id = Only().id;
   op.reset();
-  runtime.FailNext(runtime::fake::Operation::kStart, Error{Code::kInternal, "once more"});
+  runtime.FailNext(runtime::fake::Operation::kStart, Error{Code::kInternal, "once more"}, 100);
   Boot();
   Edit("  description: test\n");
   ASSERT_TRUE(op->Until([&] { return op->Message("one", "SandboxRunning") == "once more"; }));
-  clock.Advance(seconds(1));
+  runtime.FailNext(runtime::fake::Operation::kStart, {}, 0);
+  clock.Advance(seconds(600));  // past the backoff, however often it failed: any event queues the key at once
   ASSERT_TRUE(op->Until([&] { return op->IsReady("one"); }));
   EXPECT_EQ(Only().id, id);
 }

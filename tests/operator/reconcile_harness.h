@@ -104,6 +104,14 @@ class ReconcileTest : public ::testing::Test {
   void MakeReady(const std::string& spec = "  description: test\n");
   void Edit(const std::string& spec) { op->Files({{"one.yaml", AgentYaml("one", spec)}}); }
 
+  // What the real gateway does after a Sync: says the live registration again, once (a second one would be a new registration, without
+  // a round trip yet). Called from a predicate, with a flag of the test's.
+  void SayRegisteredAgain(const runtime::Observed& sandbox, bool& said) {
+    if (said || !op->Facts(sandbox.key.uid).synced) return;
+    said = true;
+    gateway.Say(admin::Registered{sandbox.key.uid, sandbox.instance, "test"});
+  }
+
   std::vector<runtime::Observed> Sandboxes();  // of this home
   runtime::Observed Only();                    // the only one
   std::string Uid() { return op->Get("one")->metadata.uid; }
