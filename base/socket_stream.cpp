@@ -17,10 +17,11 @@ void WriteBatch::Leave() {
     --depth_;
     return;
   }
-  // Flushing calls nobody back, so nothing is added meanwhile.
-  for (SocketStream* stream : dirty_) {
-    stream->dirty_ = false;
-    stream->Flush();
+  // Flushing calls nobody back, so nothing is added meanwhile. The last first: who is asked to do something was written to after who only
+  // gets a word of greeting, and the first that is woken runs first.
+  for (auto stream = dirty_.rbegin(); stream != dirty_.rend(); ++stream) {
+    (*stream)->dirty_ = false;
+    (*stream)->Flush();
   }
   dirty_.clear();
   depth_ = 0;

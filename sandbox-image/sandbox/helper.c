@@ -58,13 +58,14 @@ static void LeaveSignalsToPid1(void) {
   setrlimit(RLIMIT_SIGPENDING, &limit);
 }
 
-static void Adopt(pid_t leader) {
+/* Returns true when the program has ended and left nothing behind. */
+static bool Adopt(pid_t leader) {
   while (true) {
     int status;
     pid_t pid = waitpid(-1, &status, __WALL);
     if (pid < 0) {
       if (errno == EINTR) continue;
-      return; /* nothing is left below */
+      return false; /* nothing is left below */
     }
     if (pid != leader) continue;
     /* Reap what is already dead, so that "others" means the living. */
@@ -73,14 +74,29 @@ static void Adopt(pid_t leader) {
       other = waitpid(-1, NULL, WNOHANG | __WALL);
     } while (other > 0);
     SendReport(kEnded, status, other == 0, "");
-    if (other < 0) {
-      /* Ending takes longer than all of the above, on the processor that PID 1 may want now: so only after it has sent EXIT. */
-      char byte;
-      ssize_t ignored = recv(kHelperControl, &byte, 1, 0);
-      (void)ignored;
-      return;
-    }
+    if (other < 0) return true;
   }
+}
+
+/* Waits for the streams of the next job, which land on 0 to 2 because those are closed, or for PID 1 to let go. Ending would take longer
+ * than all of the job's own end, on a processor that PID 1 and the caller want now: so not before PID 1 has sent EXIT. */
+static bool ServeAgain(void) {
+  char byte;
+  struct iovec part = {&byte, 1};
+  union {
+    char bytes[CMSG_SPACE(3 * sizeof(int))];
+    struct cmsghdr align;
+  } space;
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = space.bytes, .msg_controllen = sizeof space.bytes};
+  ssize_t got;
+  ForgetRequest();
+  do {
+    got = recvmsg(kHelperControl, &message, 0);
+  } while (got < 0 && errno == EINTR);
+  if (got != 1) return false;
+  const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  static const int kWanted[3] = {0, 1, 2};
+  return head != NULL && head->cmsg_len == CMSG_LEN(sizeof kWanted) && memcmp(CMSG_DATA(head), kWanted, sizeof kWanted) == 0;
 }
 
 /* Shares the helper's memory until exec, with a stack of its own: no page has to be copied, and none torn down on the way to the program.
@@ -93,12 +109,17 @@ static int RunLeader(void *argument) {
 }
 
 static pid_t StartLeader(const struct HelperStart *start) {
-  void *stack = mmap(NULL, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
-  if (stack == MAP_FAILED) return -1;
+  static void *stack = MAP_FAILED; /* free again once a program has replaced its process */
+  if (stack == MAP_FAILED) {
+    stack = mmap(NULL, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    if (stack == MAP_FAILED) return -1;
+  }
   return clone(RunLeader, (char *)stack + kStackBytes, CLONE_VM | SIGCHLD, (void *)(uintptr_t)start);
 }
 
 void HelperRun(const struct HelperStart *start) {
+  static const struct Request kNone;
+  static const struct HelperStart kAgain = {.control = kHelperControl, .request = &kNone};
   WipeKey();
   sigset_t all;
   sigfillset(&all);
@@ -108,14 +129,17 @@ void HelperRun(const struct HelperStart *start) {
   prctl(PR_SET_NAME, "beige-job");
   LeaveSignalsToPid1();
   OfferToOomKiller();
-  pid_t leader = StartLeader(start);
-  if (leader < 0) {
-    char text[kTextBytes];
-    Join(text, sizeof text, "can't start a process: ", strerror(errno), NULL);
-    SendReport(kFailed, 126, false, text);
-    _exit(0);
-  }
-  for (int fd = 0; fd < 3; fd++) close(fd);
-  Adopt(leader);
+  pid_t leader;
+  do {
+    leader = StartLeader(start);
+    if (leader < 0) {
+      char text[kTextBytes];
+      Join(text, sizeof text, "can't start a process: ", strerror(errno), NULL);
+      SendReport(kFailed, 126, false, text);
+      _exit(0);
+    }
+    for (int fd = 0; fd < 3; fd++) close(fd);
+    start = &kAgain;
+  } while (Adopt(leader) && ServeAgain());
   _exit(0);
 }

@@ -28,6 +28,8 @@ struct HelperStart {
 };
 
 _Noreturn void HelperRun(const struct HelperStart *start);
+/* Wipes what the last BecomeProgram was handed, which a helper that serves another job would keep. */
+void ForgetRequest(void);
 /* The process beneath the helper: waits for the request if there is none yet, then becomes the program. */
 _Noreturn void BecomeProgram(const struct Request *request);
 

@@ -15,8 +15,9 @@
 #include "streams.h"
 #include "text.h"
 
-/* Two, so that one is there while the next is made; made when no job has just begun, for it would run beside that one's start. */
-enum { kSpares = 2, kSpareRetry = 100, kYoung = 2 };
+/* Two, so that one is there while the next is made; made when no job has just begun, for it would run beside that one,
+ * whose processes are likely to be a spare again in a moment. */
+enum { kSpares = 2, kSpareRetry = 100, kYoung = 20 };
 
 static struct Job jobs[kSlots];
 static unsigned in_use; /* slots below this have been used */
@@ -56,7 +57,7 @@ static struct Job *FindCall(uint32_t call) {
 static struct Job *FindSpare(void) {
   struct Job *found = NULL;
   for (unsigned i = 0; i < in_use; i++)
-    if (jobs[i].phase == kSpare && (found == NULL || jobs[i].leader != 0)) found = &jobs[i];
+    if (jobs[i].phase == kSpare && !jobs[i].ended && (found == NULL || jobs[i].leader != 0)) found = &jobs[i];
   return found;
 }
 
@@ -223,13 +224,24 @@ int64_t JobsNextTime(int64_t now) {
 
 void JobsRefill(int64_t now) {
   static const struct Request kNone;
-  if (!LinkUp() || Stopping() || now < refill_at) return;
   unsigned spares = 0;
-  bool young = false;
+  bool young = false, wanted = LinkUp() && !Stopping();
   for (unsigned i = 0; i < in_use; i++) {
+    if (jobs[i].phase == kSpare && jobs[i].ended) Abandon(&jobs[i]); /* killed from inside while it waited */
     if (jobs[i].phase == kSpare) spares++;
     if (jobs[i].phase == kRunning && now < jobs[i].started_at + kYoung) young = true;
   }
+  for (unsigned i = 0; i < in_use; i++) {
+    struct Job *job = &jobs[i];
+    if (job->phase != kIdle) continue;
+    if (wanted && job->pooled && spares < kSpares && Renew(job, i) == 0) {
+      job->phase = kSpare;
+      spares++;
+    } else {
+      Abandon(job);
+    }
+  }
+  if (!wanted || now < refill_at) return;
   if (spares >= kSpares || (spares > 0 && young)) return;
   struct Job *job = NewSlot();
   if (job == NULL || Spawn(job, SlotOf(job), &kNone) != 0) {
@@ -251,7 +263,7 @@ bool JobsHelperEnded(pid_t pid) {
     if (job->phase == kFree || job->helper != pid) continue;
     ReadReports(job);
     job->helper = 0;
-    if (job->phase == kSpare) Release(job);
+    if (job->phase == kSpare || job->phase == kIdle) Release(job);
     return true;
   }
   return false;
@@ -259,7 +271,7 @@ bool JobsHelperEnded(pid_t pid) {
 
 void JobsAllKilled(void) {
   for (unsigned i = 0; i < in_use; i++) {
-    if (jobs[i].phase == kSpare) Abandon(&jobs[i]);
+    if (jobs[i].phase == kSpare || jobs[i].phase == kIdle) Abandon(&jobs[i]);
     if (jobs[i].phase >= kRunning && jobs[i].verdict == kNoVerdict && !jobs[i].ended) jobs[i].verdict = kCancelled;
   }
 }

@@ -16,6 +16,7 @@ enum { kMaxJobs = 256, kSlots = 2 * kMaxJobs, kTextBytes = 200 };
 enum Phase {
   kFree,
   kSpare,       /* processes made, no job yet */
+  kIdle,        /* EXIT is sent and nothing of the job lives; its helper waits to serve the next one or to be let go */
   kRunning,     /* also while outputs drain after the main process ended */
   kTerminating, /* the deadline passed: SIGTERM sent, SIGKILL at `act_at` */
   kKilling,     /* SIGKILL until nothing is left, again at `act_at` */
@@ -32,6 +33,7 @@ struct Job {
   uint32_t call, flags, deadline_ms;
   uint32_t epoch; /* of the connection that asked; on any later one this job has nobody to speak to */
   bool tty;
+  bool pooled; /* made as a spare: holds no copy of a request, so it can be one again */
 
   pid_t helper, leader; /* 0: gone; 0: not known yet. `leader` leads the job's session and process group. */
   int control;          /* reports from both processes, and the job's request to a spare */
@@ -61,7 +63,7 @@ void JobsOnEvent(int source, unsigned slot, uint32_t generation, uint32_t events
 void JobsStep(int64_t now);
 /* When JobsStep wants to be called next; `now` or earlier when it has more to do at once. */
 int64_t JobsNextTime(int64_t now);
-/* Makes the spare processes for the next job, if they are wanted and missing. */
+/* Turns the processes of ended jobs into spares or lets them go; makes a spare if one is wanted and missing. */
 void JobsRefill(int64_t now);
 
 /* Tells that `pid` was reaped. Returns false when it is no job's helper. */

@@ -194,8 +194,7 @@ void Step(struct Job *job, int64_t now) {
   job->phase = kLingering;
   if (!TreeGone(job)) return;
   CloseStreams(job);
-  close(job->control); /* lets the helper end */
-  job->control = -1;
+  job->phase = kIdle;
 }
 
 static void Earlier(int64_t *next, int64_t wanted, int64_t now) {

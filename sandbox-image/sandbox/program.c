@@ -18,6 +18,12 @@ extern char **environ;
 static const char kDefaultPath[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 static uint8_t handed[kSpareRequest + 1];
+static size_t handed_length;
+
+void ForgetRequest(void) {
+  explicit_bzero(handed, handed_length);
+  handed_length = 0;
+}
 
 static _Noreturn void Fail(int code, const char *what, const char *why) {
   char text[kTextBytes];
@@ -164,5 +170,6 @@ void BecomeProgram(const struct Request *request) {
     got = recv(kHelperControl, handed, sizeof handed - 1, 0);
   } while (got < 0 && errno == EINTR);
   if (got <= 0) _exit(0); /* PID 1 let the spare go */
+  handed_length = (size_t)got;
   Run(handed, (size_t)got);
 }

@@ -67,12 +67,16 @@ static int OpenTerminal(struct Ends *ends, const struct Request *request) {
   return ends->ours[1] < 0 ? -1 : 0;
 }
 
-static int WatchAll(const struct Job *job, unsigned slot) {
+static int WatchStreams(const struct Job *job, unsigned slot) {
   uint32_t generation = job->generation;
-  if (Watch(job->control, EPOLLIN | EPOLLET, kFromControl, slot, generation) != 0) return -1;
   if (Watch(job->in, EPOLLOUT | EPOLLET, kFromStdin, slot, generation) != 0) return -1;
   if (Watch(job->out[0], EPOLLIN | EPOLLET, kFromStdout, slot, generation) != 0) return -1;
   return job->out[1] < 0 ? 0 : Watch(job->out[1], EPOLLIN | EPOLLET, kFromStderr, slot, generation);
+}
+
+static int WatchAll(const struct Job *job, unsigned slot) {
+  if (Watch(job->control, EPOLLIN | EPOLLET, kFromControl, slot, job->generation) != 0) return -1;
+  return WatchStreams(job, slot);
 }
 
 int Spawn(struct Job *job, unsigned slot, const struct Request *request) {
@@ -101,9 +105,44 @@ int Spawn(struct Job *job, unsigned slot, const struct Request *request) {
   job->out[0] = ends.ours[1];
   job->out[1] = ends.ours[2];
   job->tty = request->tty;
+  job->pooled = request->fields == NULL;
   job->in_ready = true;
   /* epoll refuses only without memory: then the closed control socket ends the pair, and the job is lost. */
   if (WatchAll(job, slot) != 0) shutdown(job->control, SHUT_RDWR);
+  return 0;
+}
+
+/* One byte, and the three ends that become the next job's 0 to 2. */
+static int SendEnds(int control, const int *theirs) {
+  char byte = 0;
+  struct iovec part = {&byte, 1};
+  union {
+    char bytes[CMSG_SPACE(3 * sizeof(int))];
+    struct cmsghdr align;
+  } space = {{0}};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = space.bytes, .msg_controllen = sizeof space.bytes};
+  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(3 * sizeof(int));
+  memcpy(CMSG_DATA(head), theirs, 3 * sizeof(int));
+  return sendmsg(control, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 ? 0 : -1;
+}
+
+int Renew(struct Job *job, unsigned slot) {
+  struct Ends ends = {{-1, -1, -1}, {-1, -1, -1}, {-1, -1}};
+  if (OpenPipes(&ends) != 0 || SendEnds(job->control, ends.theirs) != 0) {
+    int error = errno;
+    CloseAll(&ends);
+    return error;
+  }
+  for (int i = 0; i < 3; i++) close(ends.theirs[i]);
+  struct Job spare = {.generation = job->generation, .helper = job->helper, .control = job->control, .pooled = true, .in_ready = true};
+  spare.in = ends.ours[0];
+  spare.out[0] = ends.ours[1];
+  spare.out[1] = ends.ours[2];
+  *job = spare;
+  if (WatchStreams(job, slot) != 0) shutdown(job->control, SHUT_RDWR);
   return 0;
 }
 

@@ -16,6 +16,9 @@ struct Request {
 
 /* Fills in the descriptors and the helper's pid of a zeroed job. Returns 0, or an errno with nothing left behind. */
 int Spawn(struct Job *job, unsigned slot, const struct Request *request);
+/* Makes a spare of a pooled job of which only the helper is left: a fork, and the end of a process, less than with a new pair. Returns 0, or
+ * an errno with the streams closed. */
+int Renew(struct Job *job, unsigned slot);
 /* Hands a spare its request. Returns 0, or an errno when the spare is dead. */
 int Hand(struct Job *spare, const struct Request *request);
 
