@@ -234,7 +234,9 @@ void JobsRefill(int64_t now) {
   for (unsigned i = 0; i < in_use; i++) {
     struct Job *job = &jobs[i];
     if (job->phase != kIdle) continue;
-    if (wanted && job->pooled && spares < kSpares && Renew(job, i) == 0) {
+    /* One that was killed may not have taken its request yet, which then lies before whatever its helper reads next. */
+    bool clean = job->pooled && !WIFSIGNALED(job->status);
+    if (wanted && clean && spares < kSpares && Renew(job, i) == 0) {
       job->phase = kSpare;
       spares++;
     } else {
