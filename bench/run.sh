@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 BUILD=${BEIGE_BUILD_DIR:-build/release}
-[ -f "$BUILD/build.ninja" ] || cmake --preset release >/dev/null
+[ -f "$BUILD/build.ninja" ] || cmake --preset release -DBEIGE_UNITY=ON >/dev/null
 ninja -C "$BUILD" beige_all bench_all >/dev/null
 if [ -z "${BEIGE_TEST_ENGINE_SOCKET:-}" ]; then
   BEIGE_TEST_ENGINE_SOCKET=$(scripts/engine.sh up | tail -1)

@@ -128,7 +128,7 @@ up() {
   [ -d "$ROOT/examples/quickstart" ] || die "examples/quickstart: missing from this checkout"
   mkdir -p "$ROOT/build"
   install_sections build engine image
-  quiet "configuring" cmake --preset release -S "$ROOT"
+  quiet "configuring" cmake --preset release -DBEIGE_UNITY=ON -S "$ROOT"
   quiet "building (some minutes the first time, log in $LOG)" cmake --build "$ROOT/build/release" --target beige_all -j "$(nproc)"
   socket=$(bash "$ROOT/scripts/engine.sh" up)
   echo "engine: $socket"

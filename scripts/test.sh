@@ -114,7 +114,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
 install_all() { install_sections build engine image ${LONG:+tidy}; }
-configure_and_build() { "${WRAP[@]}" cmake --preset "$1" && "${WRAP[@]}" cmake --build --preset "$1" -j "$JOBS" "${@:2}"; }
+configure_and_build() { "${WRAP[@]}" cmake --preset "$1" -DBEIGE_UNITY=ON && "${WRAP[@]}" cmake --build --preset "$1" -j "$JOBS" "${@:2}"; }
 
 # An engine of its own lies in a short folder on disk: socket paths end at 107 bytes, and images don't belong into memory.
 start_engine() {

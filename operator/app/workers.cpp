@@ -38,8 +38,8 @@ void Workers::Run() {
       outcome.result = Fail(Code::kInternal, error.what());
       LogError("reconcile threw", {{"agent", key->ToString()}, {"why", error.what()}});
     }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    metrics_.Reconciled(!outcome.result ? "error" : outcome.look_again ? "requeue" : "success", seconds);
+    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    metrics_.Reconciled(!outcome.result ? "error" : outcome.look_again ? "requeue" : "success", took);
     if (outcome.result) {
       queue_.Forget(*key);
     } else {
