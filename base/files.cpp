@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/file_stamp.h"
 #include "base/random.h"
 
 namespace beige {
@@ -94,13 +95,6 @@ Result<> RemoveFile(const std::string& path) {
   return {};
 }
 
-Result<> RemoveTree(const std::string& path) {
-  std::error_code ec;
-  fs::remove_all(path, ec);
-  if (ec) return FailFs(ec, "remove " + path);
-  return {};
-}
-
 Result<std::vector<std::string>> ListDir(const std::string& path) {
   std::error_code ec;
   std::vector<std::string> names;
@@ -109,6 +103,13 @@ Result<std::vector<std::string>> ListDir(const std::string& path) {
   if (ec) return FailFs(ec, "list " + path);
   std::sort(names.begin(), names.end());
   return names;
+}
+
+FileStamp StampOf(const std::string& path) {
+  struct stat st {};
+  if (::stat(path.c_str(), &st) != 0) return {};
+  const auto nanos = [](const timespec& t) { return int64_t{t.tv_sec} * 1000000000 + t.tv_nsec; };
+  return {st.st_dev, st.st_ino, st.st_size, nanos(st.st_mtim), nanos(st.st_ctim)};
 }
 
 bool Exists(const std::string& path) {

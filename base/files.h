@@ -24,7 +24,9 @@ Result<std::optional<std::string>> ReadFileIfExists(const std::string& path, siz
 // mkdir -p; directories that it makes get `mode` exactly, whatever the umask says.
 Result<> MakeDirs(const std::string& path, mode_t mode);
 Result<> RemoveFile(const std::string& path);  // absent is success
-Result<> RemoveTree(const std::string& path);  // never follows links; absent is success
+// Never follows links; absent is success. Directories without rights for their owner, and ones of any depth, go as well; what can't be
+// removed is the first error, and the rest is gone.
+Result<> RemoveTree(const std::string& path);
 Result<std::vector<std::string>> ListDir(const std::string& path);  // names, sorted, without . and ..
 bool Exists(const std::string& path);
 

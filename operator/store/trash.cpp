@@ -27,13 +27,15 @@ Result<> TrashWorkspace(const HomePaths& paths, const AgentKey& key, SystemTime 
 Result<> PurgeTrash(const HomePaths& paths, SystemTime now) {
   if (!Exists(paths.Trash())) return {};
   BEIGE_ASSIGN(const std::vector<std::string> names, ListDir(paths.Trash()));
+  Result<> first;
   for (const std::string& name : names) {
     const auto since = ParseTime(name.substr(0, kStampBytes));
     if (since && now - *since > kTrashAge) {
-      BEIGE_TRY(RemoveTree(JoinPath(paths.Trash(), name)));
+      const Result<> removed = RemoveTree(JoinPath(paths.Trash(), name));
+      if (!removed && first) first = removed;
     }
   }
-  return {};
+  return first;
 }
 
 }  // namespace beige

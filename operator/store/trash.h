@@ -14,7 +14,7 @@ inline constexpr std::chrono::hours kTrashAge{7 * 24};
 
 // Moves the agent's workspace to data/operator/trash/<UTC time>-<ns>-<name>. An absent one is success.
 Result<> TrashWorkspace(const HomePaths& paths, const AgentKey& key, SystemTime now);
-// Removes what has been in the trash for longer than kTrashAge.
+// Removes what has been in the trash for longer than kTrashAge. The first error; the others are gone all the same. Takes as long as it takes.
 Result<> PurgeTrash(const HomePaths& paths, SystemTime now);
 
 }  // namespace beige

@@ -1,9 +1,11 @@
 #include "base/files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/unique_fd.h"
 #include "tests/support/temp_dir.h"
 
 namespace beige {
@@ -81,6 +83,29 @@ TEST(RemoveTreeTest, NeverFollowsLinks) {
   EXPECT_TRUE(Exists(kept / "precious"));
   EXPECT_TRUE(RemoveTree(dir / "a"));
   EXPECT_TRUE(RemoveFile(dir / "a"));
+}
+
+TEST(RemoveTreeTest, RemovesDirectoriesThatTheirOwnerMayNotEnter) {
+  TempDir dir;
+  ASSERT_TRUE(MakeDirs(dir / "a/b/c", 0755));
+  ASSERT_EQ(::chmod((dir / "a/b").c_str(), 0), 0);
+  ASSERT_EQ(::chmod((dir / "a").c_str(), 0500), 0);
+  EXPECT_TRUE(RemoveTree(dir / "a"));
+  EXPECT_FALSE(Exists(dir / "a"));
+}
+
+TEST(RemoveTreeTest, RemovesATreeThatIsDeeperThanAPathMayBeLong) {
+  TempDir dir;
+  ASSERT_TRUE(MakeDirs(dir / "a", 0755));
+  UniqueFd at(::open((dir / "a").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::string name(50, 'd');
+  for (int i = 0; i < 2000; ++i) {
+    ASSERT_EQ(::mkdirat(at.get(), name.c_str(), 0700), 0) << i;
+    at = UniqueFd(::openat(at.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  }
+  const Result<> removed = RemoveTree(dir / "a");
+  EXPECT_TRUE(removed) << removed.error().message;
+  EXPECT_FALSE(Exists(dir / "a"));
 }
 
 TEST(ExistsTest, SeesALinkThatLeadsNowhere) {
