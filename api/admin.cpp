@@ -59,11 +59,13 @@ json ToJson(const InForce& m) {
           {"tools", m.tools},
           {"unknownTools", m.unknown_tools},
           {"unknownSkills", m.unknown_skills},
-          {"unavailableTools", m.unavailable_tools}};
+          {"unavailableTools", m.unavailable_tools},
+          {"unavailableSkills", m.unavailable_skills}};
 }
 json ToJson(const Rejected& m) { return {{"type", "rejected"}, {"uid", m.uid}, {"generation", m.generation}, {"message", m.message}}; }
 json ToJson(const Removed& m) { return {{"type", "removed"}, {"uid", m.uid}}; }
 json ToJson(const Synced& m) { return {{"type", "synced"}, {"count", m.count}}; }
+json ToJson(const Announced& m) { return {{"type", "announced"}, {"uid", m.uid}, {"instance", m.instance}, {"message", m.message}}; }
 json ToJson(const Registered& m) { return {{"type", "registered"}, {"uid", m.uid}, {"instance", m.instance}, {"version", m.version}}; }
 json ToJson(const Lost& m) { return {{"type", "lost"}, {"uid", m.uid}}; }
 json ToJson(const RoundTrip& m) {
@@ -123,6 +125,7 @@ std::optional<ToOperator> ToOperatorFrom(const std::string& type, JsonObject& ob
     object.Read("unknownTools", m.unknown_tools);
     object.Read("unknownSkills", m.unknown_skills);
     object.Read("unavailableTools", m.unavailable_tools);
+    object.Read("unavailableSkills", m.unavailable_skills);
     return m;
   }
   if (type == "rejected") {
@@ -135,6 +138,12 @@ std::optional<ToOperator> ToOperatorFrom(const std::string& type, JsonObject& ob
   if (type == "synced") {
     Synced m;
     object.Need("count", m.count);
+    return m;
+  }
+  if (type == "announced") {
+    auto m = UidFrom<Announced>(object);
+    object.Need("instance", m.instance);
+    object.Need("message", m.message);
     return m;
   }
   if (type == "registered") {

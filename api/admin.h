@@ -71,9 +71,10 @@ struct InForce {          // answers Sync (one per grant) and Put, and comes aga
   std::vector<std::string> unknown_tools;   // granted, but no such tool is configured
   std::vector<std::string> unknown_skills;
   std::map<std::string, std::string> unavailable_tools;  // tool -> why (its cell can't be made, bad manifest)
+  std::map<std::string, std::string> unavailable_skills;  // skill -> why (its folder can't be copied)
   bool operator==(const InForce&) const = default;
 };
-struct Rejected {         // a grant that could not be put in force; the former one stays
+struct Rejected {         // a grant that could not be put in force; what the former one allows as well stays
   std::string uid;
   int64_t generation = 0;
   std::string message;
@@ -86,6 +87,12 @@ struct Removed {
 struct Synced {           // after the last InForce/Rejected of a Sync
   int64_t count = 0;
   bool operator==(const Synced&) const = default;
+};
+struct Announced {        // answers Announce: the window is open, or why it can't be
+  std::string uid;
+  std::string instance;
+  std::string message;    // "" = open
+  bool operator==(const Announced&) const = default;
 };
 struct Registered {       // PID 1 of this sandbox holds the control channel (also sent for every live one after Synced)
   std::string uid;
@@ -106,7 +113,7 @@ struct RoundTrip {        // result of a fresh connect by path from inside
 };
 
 using ToGateway = std::variant<Hello, Sync, Put, Remove, Announce, Probe>;
-using ToOperator = std::variant<Hello, InForce, Rejected, Removed, Synced, Registered, Lost, RoundTrip>;
+using ToOperator = std::variant<Hello, InForce, Rejected, Removed, Synced, Announced, Registered, Lost, RoundTrip>;
 
 // One line without its newline. Decoding is strict in types and lenient in unknown fields; an unknown "type" is NotFound, so that a
 // newer peer's message can be skipped; anything malformed is Invalid.

@@ -81,9 +81,9 @@ void OperatorSession::Take(const admin::Put& put) { PutGrant(put.grant); }
 void OperatorSession::Take(const admin::Remove& remove) { RemoveUid(remove.uid); }
 
 void OperatorSession::Take(const admin::Announce& announce) {
-  if (auto done = roster_.Announce(announce.uid, announce.instance); !done) {
-    LogWarn("announced start not accepted", {{"uid", announce.uid}, {"error", done.error().message}});
-  }
+  const auto done = roster_.Announce(announce.uid, announce.instance);
+  if (!done) LogWarn("announced start not accepted", {{"uid", announce.uid}, {"error", done.error().message}});
+  Send(admin::Announced{announce.uid, announce.instance, done ? "" : done.error().message});
 }
 
 void OperatorSession::Take(const admin::Probe& probe) {

@@ -48,7 +48,7 @@ Result<> PutDocs(const Entries& packages, const ToolManifest& tool) {
 
 Result<> PutSkill(const Entries& skills, const std::string& marks, const std::string& name, const std::string& source) {
   const auto fingerprint = SkillFingerprint(source);
-  if (!fingerprint) return FailIn("skill " + name, fingerprint.error());
+  if (!fingerprint) return tl::make_unexpected(fingerprint.error());
   const std::string mark = JoinPath(marks, name);
   const auto former = ReadFileIfExists(mark);
   if (former && *former == *fingerprint && Exists(skills.PathOf(name))) return {};
@@ -56,14 +56,14 @@ Result<> PutSkill(const Entries& skills, const std::string& marks, const std::st
   const std::string staged = skills.NewStagePath();
   if (auto copied = CopySkill(source, staged); !copied) {
     (void)RemoveTree(staged);
-    return FailIn("skill " + name, copied.error());
+    return copied;
   }
   BEIGE_TRY(skills.Put(name, staged));
   return WriteFileAtomic(mark, *fingerprint, 0600);
 }
 }  // namespace
 
-Result<> PublishTree(const HomePaths& paths, const std::string& uid, const PublishedTree& tree) {
+Result<std::map<std::string, std::string>> PublishTree(const HomePaths& paths, const std::string& uid, const PublishedTree& tree) {
   const std::string stage = paths.Tree(uid) + "/stage";
   const std::string marks = paths.Tree(uid) + "/marks";
   // Whatever a crash left half built.
@@ -85,18 +85,20 @@ Result<> PublishTree(const HomePaths& paths, const std::string& uid, const Publi
     error.Note(PutDocs(packages, *tool));
   }
   std::set<std::string> skill_names;
+  std::map<std::string, std::string> failed;
   for (const auto& [name, source] : tree.skills) {
-    if (!IsEntryName(name)) {
-      error.Note(Fail(Code::kInvalid, "skill name \"" + name + "\" can't be a file name"));
-      continue;
+    const auto put = IsEntryName(name) ? PutSkill(skills, marks, name, source) : Fail(Code::kInvalid, "its name can't be a file name");
+    if (put) {
+      skill_names.insert(name);
+    } else {
+      failed[name] = put.error().message;
     }
-    skill_names.insert(name);
-    error.Note(PutSkill(skills, marks, name, source));
   }
   error.Note(bin.RemoveAllBut(tool_names));
   error.Note(packages.RemoveAllBut(tool_names));
   error.Note(skills.RemoveAllBut(skill_names));
-  return error.Take();
+  BEIGE_TRY(error.Take());
+  return failed;
 }
 
 Result<> RemoveTreeOf(const HomePaths& paths, const std::string& uid) { return RemoveTree(paths.Tree(uid)); }

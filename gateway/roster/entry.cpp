@@ -1,5 +1,7 @@
 #include "gateway/roster/entry.h"
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "base/log.h"
 #include "gateway/audit/audit_log.h"
@@ -43,21 +45,45 @@ PublishedTree RosterEntry::TreeOf(const admin::Grant& grant, const Catalogue& ca
   return tree;
 }
 
+namespace {
+// What both allow; of the former's generation, since the newer one is not in force.
+admin::Grant Both(const admin::Grant& former, const admin::Grant& next) {
+  admin::Grant both = former;
+  both.suspended = former.suspended || next.suspended;
+  const auto keep = [](std::vector<std::string>& names, const std::vector<std::string>& allowed) {
+    std::erase_if(names, [&](const std::string& name) { return std::find(allowed.begin(), allowed.end(), name) == allowed.end(); });
+  };
+  keep(both.tools, next.tools);
+  keep(both.skills, next.skills);
+  return both;
+}
+}  // namespace
+
+void RosterEntry::Narrow(const admin::Grant& grant, const Catalogue& catalogue) {
+  if (policy_) Force(Both(grant_, grant), catalogue);
+}
+
 Result<> RosterEntry::Apply(const admin::Grant& grant, const Catalogue& catalogue) {
+  Narrow(grant, catalogue);
   if (catalogue.config) {
-    const PublishedTree tree = TreeOf(grant, catalogue);
-    if (auto published = PublishTree(host_.paths, grant.agent.uid, tree); !published) {
+    auto published = PublishTree(host_.paths, grant.agent.uid, TreeOf(grant, catalogue));
+    if (!published) {
       if (policy_) (void)PublishTree(host_.paths, grant.agent.uid, TreeOf(grant_, catalogue));
-      return published;
+      return tl::make_unexpected(published.error());
     }
-    policy_ = Policy::Make(grant, catalogue.names);
-    tools_.Set(tree.tools);
-    max_calls_ = catalogue.config->limits.calls;
-    link_->SetLimits(catalogue.config->limits);
-  } else {
-    policy_ = Policy::Make(grant, catalogue.names);
-    max_calls_ = LinkLimits{}.calls;
+    unavailable_skills_ = std::move(*published);
   }
+  Force(grant, catalogue);
+  return {};
+}
+
+void RosterEntry::Force(const admin::Grant& grant, const Catalogue& catalogue) {
+  policy_ = Policy::Make(grant, catalogue.names);
+  if (catalogue.config) {
+    tools_.Set(TreeOf(grant, catalogue).tools);
+    link_->SetLimits(catalogue.config->limits);
+  }
+  max_calls_ = (catalogue.config ? catalogue.config->limits : LinkLimits{}).calls;
   grant_ = grant;
   unknown_tools_.clear();
   unknown_skills_.clear();
@@ -67,7 +93,6 @@ Result<> RosterEntry::Apply(const admin::Grant& grant, const Catalogue& catalogu
   for (const auto& name : grant.skills) {
     if (!catalogue.config || !catalogue.config->skills.contains(name)) unknown_skills_.push_back(name);
   }
-  return {};
 }
 
 bool RosterEntry::Judge() {
@@ -76,6 +101,7 @@ bool RosterEntry::Judge() {
   now.generation = grant_.generation;
   now.unknown_tools = unknown_tools_;
   now.unknown_skills = unknown_skills_;
+  now.unavailable_skills = unavailable_skills_;
   now.unavailable_tools = tools_.Unavailable();
   for (const auto& name : grant_.tools) {
     if (tools_.Find(name) != nullptr && !now.unavailable_tools.contains(name)) now.tools.push_back(name);

@@ -49,9 +49,11 @@ class RosterEntry final : public ControlEvents {
   static Result<std::unique_ptr<RosterEntry>> Make(RosterHost& host, const admin::Grant& grant, const Catalogue& catalogue);
   ~RosterEntry() override;
 
-  // Puts `grant` in force under `catalogue`, or leaves what was: tree first, then policy and cells in one turn of the loop.
-  // Without a configuration only the policy changes.
+  // Puts `grant` in force under `catalogue`. What it takes away is gone at once, whatever fails after; what it adds comes with the tree,
+  // or not at all: then grant() is what both allow, of the former generation. Without a configuration only the policy changes.
   Result<> Apply(const admin::Grant& grant, const Catalogue& catalogue);
+  // In force from now on is only what `grant` allows as well.
+  void Narrow(const admin::Grant& grant, const Catalogue& catalogue);
   // True when it differs from what was told last.
   bool Judge();
 
@@ -65,6 +67,7 @@ class RosterEntry final : public ControlEvents {
 
  private:
   RosterEntry(RosterHost& host, const admin::Grant& grant);
+  void Force(const admin::Grant& grant, const Catalogue& catalogue);
   static PublishedTree TreeOf(const admin::Grant& grant, const Catalogue& catalogue);
 
   void OnRegistered(const std::string& instance, const std::string& version) override;
@@ -80,6 +83,7 @@ class RosterEntry final : public ControlEvents {
   int64_t max_calls_ = 0;
   std::vector<std::string> unknown_tools_;
   std::vector<std::string> unknown_skills_;
+  std::map<std::string, std::string> unavailable_skills_;  // skill -> why
   ToolRouter tools_;
   std::unique_ptr<ControlPoint> control_;
   std::unique_ptr<Link> link_;

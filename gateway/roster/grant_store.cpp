@@ -14,8 +14,13 @@ bool IsPlain(std::string_view text, size_t limit, std::string_view more) {
 }
 }  // namespace
 
+Result<> CheckUid(const std::string& uid) {
+  if (IsPlain(uid, 64, "-")) return {};
+  return Fail(Code::kInvalid, "grant: uid: want letters, digits and '-', at most 64, got \"" + uid + "\"");
+}
+
 Result<> CheckGrant(const admin::Grant& grant) {
-  if (!IsPlain(grant.agent.uid, 64, "-")) return Fail(Code::kInvalid, "grant: uid: want letters, digits and '-', at most 64, got \"" + grant.agent.uid + "\"");
+  BEIGE_TRY(CheckUid(grant.agent.uid));
   if (!IsPlain(grant.agent.name, 63, "-")) return Fail(Code::kInvalid, "grant: agent: want a DNS label, got \"" + grant.agent.name + "\"");
   if (!IsPlain(grant.agent.namespace_, 63, "-")) return Fail(Code::kInvalid, "grant: namespace: want a DNS label, got \"" + grant.agent.namespace_ + "\"");
   for (const auto& list : {grant.tools, grant.skills}) {

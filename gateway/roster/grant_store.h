@@ -25,6 +25,7 @@ class GrantStore {
 
 // Names from the other side that become names of files: a uid of letters, digits and '-', at most 64; names as the schema has them.
 Result<> CheckGrant(const admin::Grant& grant);
+Result<> CheckUid(const std::string& uid);
 
 }  // namespace beige
 

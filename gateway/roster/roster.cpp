@@ -130,7 +130,6 @@ void Roster::SetConfig(std::shared_ptr<const GatewayConfig> config, std::vector<
     const admin::Grant grant = entry->grant();
     if (auto applied = entry->Apply(grant, impl_->catalogue); !applied) {
       LogError("the configuration can't be put in force for an agent", {{"agent", grant.agent.ToString()}, {"error", applied.error().message}});
-      continue;
     }
     if (entry->Judge()) impl_->host.on_event(entry->in_force());
   }
@@ -155,11 +154,17 @@ Result<admin::InForce> Roster::Put(const admin::Grant& grant) {
     }
     entry = *opened;
   } else {
-    const admin::Grant former = entry->grant();
-    BEIGE_TRY(impl_->store.Store(grant));
-    if (auto applied = entry->Apply(grant, impl_->catalogue); !applied) {
-      (void)impl_->store.Store(former);
-      return tl::make_unexpected(applied.error());
+    // A full disk must not keep a revocation from coming into force: what can't be stored or shown narrows what is allowed, too.
+    auto done = impl_->store.Store(grant);
+    if (done) {
+      done = entry->Apply(grant, impl_->catalogue);
+      if (!done) (void)impl_->store.Store(entry->grant());
+    } else {
+      entry->Narrow(grant, impl_->catalogue);
+    }
+    if (!done) {
+      if (entry->Judge()) impl_->host.on_event(entry->in_force());
+      return tl::make_unexpected(done.error());
     }
   }
   // A full disk must not keep a revocation from coming into force, so a note that can't be written is only said.
@@ -171,23 +176,25 @@ Result<admin::InForce> Roster::Put(const admin::Grant& grant) {
 }
 
 Result<> Roster::Remove(const std::string& uid) {
-  const auto it = impl_->entries.find(uid);
-  if (it == impl_->entries.end()) return {};
-  const AgentRef agent = it->second->grant().agent;
-  // Denied from here on; what runs ends with the entry.
-  auto entry = std::move(it->second);
-  impl_->entries.erase(it);
-  entry.reset();
+  BEIGE_TRY(CheckUid(uid));
+  if (const auto it = impl_->entries.find(uid); it != impl_->entries.end()) {
+    const AgentRef agent = it->second->grant().agent;
+    // Denied from here on; what runs ends with the entry.
+    auto entry = std::move(it->second);
+    impl_->entries.erase(it);
+    entry.reset();
+    impl_->host.metrics.RemoveAgent(agent.key());
+    impl_->host.metrics.SetAgents(impl_->entries.size());
+    (void)impl_->host.audit.Note("grant", &agent, "operator", "removed");
+  }
+  // All of it each time: whoever was told of a failure asks again.
   const HomePaths& paths = impl_->paths;
-  BEIGE_TRY(impl_->store.Remove(uid));
-  BEIGE_TRY(RemoveTree(paths.LinkDir(uid)));
-  BEIGE_TRY(RemoveFile(JoinPath(paths.KeysDir(), uid + ".json")));
-  BEIGE_TRY(RemoveTreeOf(paths, uid));
-  BEIGE_TRY(RemoveTree(paths.DataGateway() + "/tools/" + HomePaths::Id(uid)));
-  impl_->host.metrics.RemoveAgent(agent.key());
-  impl_->host.metrics.SetAgents(impl_->entries.size());
-  (void)impl_->host.audit.Note("grant", &agent, "operator", "removed");
-  return {};
+  Result<> first;
+  for (const Result<>& step : {impl_->store.Remove(uid), RemoveTree(paths.LinkDir(uid)), RemoveFile(JoinPath(paths.KeysDir(), uid + ".json")),
+                               RemoveTreeOf(paths, uid), RemoveTree(paths.DataGateway() + "/tools/" + HomePaths::Id(uid))}) {
+    if (!step && first) first = step;
+  }
+  return first;
 }
 
 Result<> Roster::Announce(const std::string& uid, const std::string& instance) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <future>
 #include <utility>
 
 #include "base/log.h"
@@ -61,12 +60,10 @@ void GatewayClient::Connect() {
   fd_ = std::move(*connected);
   in_.clear();
   out_.clear();
-  queued_ = 0;
   hello_done_ = false;
   {
     std::lock_guard lock(mutex_);
     ++shared_.epoch;
-    shared_.written = 0;
   }
   watch_ = std::make_unique<FdWatch>(loop_, fd_.get());
   watch_->OnReadable([this] { OnReadable(); });
@@ -154,30 +151,19 @@ void GatewayClient::SyncIfReady() {
   callbacks_.link_changed();
 }
 
-uint64_t GatewayClient::Send(const admin::ToGateway& message) {
-  const std::string line = admin::Encode(message) + "\n";
-  out_ += line;
-  queued_ += line.size();
-  const uint64_t end = queued_;
+void GatewayClient::Send(const admin::ToGateway& message) {
+  out_ += admin::Encode(message) + "\n";
   Flush();
-  return end;
 }
 
 void GatewayClient::Flush() {
-  uint64_t taken = 0;
   while (!out_.empty()) {
     const ssize_t n = ::send(fd_.get(), out_.data(), out_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) break;  // full, or broken: then the reading side says so
     out_.erase(0, static_cast<size_t>(n));
-    taken += static_cast<uint64_t>(n);
   }
   if (out_.size() > kMaxUnsent) return Disconnect("the gateway does not read");
-  if (taken > 0) {
-    std::lock_guard lock(mutex_);
-    shared_.written += taken;
-    wake_.notify_all();
-  }
   if (out_.empty()) {
     watch_->OnWritable(nullptr);
   } else {
@@ -200,20 +186,14 @@ Result<> GatewayClient::WaitFor(uint64_t epoch, const std::string& doing, Done d
   }
 }
 
-Result<> GatewayClient::Queue(const admin::ToGateway& message, uint64_t epoch, bool wait_written) {
-  auto end = std::make_shared<std::promise<uint64_t>>();
-  auto position = end->get_future();
-  loop_.Post([this, message, epoch, end] {
+void GatewayClient::Queue(const admin::ToGateway& message, uint64_t epoch) {
+  loop_.Post([this, message, epoch] {
     const bool current = [&] {
       std::lock_guard lock(mutex_);
       return shared_.epoch == epoch;
     }();
-    end->set_value(current && fd_ ? Send(message) : UINT64_MAX);
+    if (current && fd_) Send(message);
   });
-  if (!wait_written) return {};
-  if (position.wait_for(kAnswer) != std::future_status::ready) return Fail(Code::kTimeout, "the operator's loop does not run");
-  const uint64_t want = position.get();
-  return WaitFor(epoch, "write to the gateway", [&] { return shared_.written >= want; });
 }
 
 Result<> GatewayClient::Put(const admin::Grant& grant) {
@@ -224,7 +204,7 @@ Result<> GatewayClient::Put(const admin::Grant& grant) {
     shared_.table.PutSent(grant, clock_.Now());
     epoch = shared_.epoch;
   }
-  BEIGE_TRY(Queue(admin::Put{grant}, epoch, false));
+  Queue(admin::Put{grant}, epoch);
   std::optional<admin::Rejected> rejected;
   BEIGE_TRY(WaitFor(epoch, "grant", [&] {
     const GatewayFacts facts = shared_.table.Facts(grant.agent.uid);
@@ -244,7 +224,7 @@ Result<> GatewayClient::Remove(const std::string& uid) {
     shared_.table.RemoveSent(uid);
     epoch = shared_.epoch;
   }
-  BEIGE_TRY(Queue(admin::Remove{uid}, epoch, false));
+  Queue(admin::Remove{uid}, epoch);
   return WaitFor(epoch, "remove grant", [&] { return shared_.table.Removed(uid); });
 }
 
@@ -253,9 +233,18 @@ Result<> GatewayClient::Announce(const std::string& uid, const std::string& inst
   {
     std::lock_guard lock(mutex_);
     if (!shared_.table.synced()) return Fail(Code::kUnavailable, shared_.table.absent_message());
+    if (shared_.table.Removed(uid)) return Fail(Code::kUnavailable, "announce: the gateway was not told of this agent yet");
+    shared_.table.AnnounceSent(uid);
     epoch = shared_.epoch;
   }
-  return Queue(admin::Announce{uid, instance}, epoch, true);
+  Queue(admin::Announce{uid, instance}, epoch);
+  std::optional<admin::Announced> answer;
+  BEIGE_TRY(WaitFor(epoch, "announce a start", [&] {
+    answer = shared_.table.Facts(uid).announced;
+    return answer && answer->instance == instance;
+  }));
+  if (!answer->message.empty()) return Fail(Code::kUnavailable, "the gateway can't take a start: " + answer->message);
+  return {};
 }
 
 Result<> GatewayClient::Probe(const std::string& uid) {
@@ -266,7 +255,8 @@ Result<> GatewayClient::Probe(const std::string& uid) {
     shared_.table.ProbeSent(uid);
     epoch = shared_.epoch;
   }
-  return Queue(admin::Probe{uid}, epoch, false);
+  Queue(admin::Probe{uid}, epoch);
+  return {};
 }
 
 GatewayFacts GatewayClient::Facts(const std::string& uid) const {

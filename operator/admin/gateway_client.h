@@ -42,7 +42,7 @@ class GatewayClient {
   // Sends the grant and waits for InForce (success) or Rejected (Invalid). Unavailable without a gateway, Timeout after kAnswer.
   Result<> Put(const admin::Grant& grant);
   Result<> Remove(const std::string& uid);
-  // Returns when the kernel has taken the bytes, so that what the caller starts next comes later.
+  // Returns when the gateway has opened the registration window for this start; Unavailable with its reason when it can't.
   Result<> Announce(const std::string& uid, const std::string& instance);
   Result<> Probe(const std::string& uid);
 
@@ -57,8 +57,7 @@ class GatewayClient {
  private:
   struct Shared {
     GatewayTable table;
-    uint64_t epoch = 0;      // of the connection
-    uint64_t written = 0;    // bytes of this epoch that the kernel has taken
+    uint64_t epoch = 0;  // of the connection
   };
 
   void Connect();
@@ -66,9 +65,9 @@ class GatewayClient {
   void OnReadable();
   void Handle(const admin::ToOperator& message);
   void SyncIfReady();
-  uint64_t Send(const admin::ToGateway& message);  // position in the stream at which it ends
+  void Send(const admin::ToGateway& message);
   void Flush();
-  Result<> Queue(const admin::ToGateway& message, uint64_t epoch, bool wait_written);
+  void Queue(const admin::ToGateway& message, uint64_t epoch);  // from any thread; dropped when that connection is over
   template <typename Done>
   Result<> WaitFor(uint64_t epoch, const std::string& doing, Done done);
 
@@ -83,7 +82,6 @@ class GatewayClient {
   std::unique_ptr<FdWatch> watch_;
   std::string in_;
   std::string out_;
-  uint64_t queued_ = 0;  // bytes of this epoch ever put into out_
   bool hello_done_ = false;
   bool stopped_ = false;
 

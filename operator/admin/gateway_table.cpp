@@ -44,6 +44,10 @@ void GatewayTable::ProbeSent(const std::string& uid) {
   if (auto it = agents_.find(uid); it != agents_.end()) it->second.probe_sent = true;
 }
 
+void GatewayTable::AnnounceSent(const std::string& uid) {
+  if (auto it = agents_.find(uid); it != agents_.end()) it->second.announced.reset();
+}
+
 std::string GatewayTable::Apply(const admin::ToOperator& message, SteadyTime now) {
   // Words about agents that we never told it of change nothing.
   const auto find = [&](const std::string& uid) {
@@ -69,6 +73,10 @@ std::string GatewayTable::Apply(const admin::ToOperator& message, SteadyTime now
             return m.uid;
           },
           [&](const admin::Removed& m) { return agents_.erase(m.uid) > 0 ? m.uid : std::string(); },
+          [&](const admin::Announced& m) {
+            if (GatewayFacts* facts = find(m.uid)) facts->announced = m;
+            return std::string();  // a worker waits for it
+          },
           [&](const admin::Registered& m) {
             GatewayFacts* facts = find(m.uid);
             if (!facts) return std::string();

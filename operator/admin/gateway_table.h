@@ -23,6 +23,8 @@ struct GatewayFacts {
   std::optional<admin::InForce> in_force;
   std::optional<admin::Rejected> rejected;  // the answer to `sent`
 
+  std::optional<admin::Announced> announced;  // the answer to the newest announcement
+
   bool registered = false;  // a PID 1 holds the control channel
   std::string instance;     // the one that it claims to be
   SteadyTime registration_changed_at{};
@@ -41,6 +43,7 @@ class GatewayTable {
   void PutSent(const admin::Grant& grant, SteadyTime now);
   void RemoveSent(const std::string& uid);
   void ProbeSent(const std::string& uid);
+  void AnnounceSent(const std::string& uid);
   // The uid whose facts it changed in a way that somebody could act on; "" = none.
   std::string Apply(const admin::ToOperator& message, SteadyTime now);
 

@@ -23,10 +23,11 @@ TEST(AdminCodecTest, EveryMessageToTheGatewaySurvives) {
 
 TEST(AdminCodecTest, EveryMessageToTheOperatorSurvives) {
   const ToOperator messages[] = {Hello{},
-                                 InForce{"uid-1", 7, {"kv"}, {"nope"}, {"no-skill"}, {{"broken", "tool.yaml:3: name: is missing"}}},
+                                 InForce{"uid-1", 7, {"kv"}, {"nope"}, {"no-skill"}, {{"broken", "tool.yaml:3: name: is missing"}}, {{"big", "over 64 MiB"}}},
                                  Rejected{"uid-1", 7, "disk full"},
                                  Removed{"uid-1"},
                                  Synced{12},
+                                 Announced{"uid-1", "instance-1", "disk full"},
                                  Registered{"uid-1", "instance-1", "0.1.0"},
                                  Lost{"uid-1"},
                                  RoundTrip{"uid-1", true, 412, ""},

@@ -136,12 +136,16 @@ TEST_F(GatewayClientTest, WhoWaitsIsToldWhenTheGatewayGoes) {
   EXPECT_EQ(announce.error().code, Code::kUnavailable);
 }
 
-TEST_F(GatewayClientTest, AnAnnouncementIsWithTheKernelWhenItReturns) {
+TEST_F(GatewayClientTest, AnAnnouncementIsTakenWhenItReturnsOrSaysWhyNot) {
   Want({GrantFor("a")});
   gateway.Listen();
   ASSERT_TRUE(InForce("a"));
   ASSERT_TRUE(client->Announce("uid-a", "i9"));
   EXPECT_TRUE(gateway.AwaitLine("announce uid-a i9"));
+  gateway.Hang("window");
+  const auto refused = client->Announce("uid-a", "i10");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("disk full"), std::string::npos);
 }
 
 TEST_F(GatewayClientTest, RoundTripsAreCountedAndGoodOnesWakeNobody) {

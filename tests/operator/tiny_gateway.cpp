@@ -192,6 +192,7 @@ void TinyGateway::Handle(const admin::ToGateway& message) {
     if (!hangs("remove")) Say(admin::Removed{remove->uid});
   } else if (const auto* announce = std::get_if<admin::Announce>(&message)) {
     Note("announce " + announce->uid + " " + announce->instance);
+    if (!hangs("announce")) Say(admin::Announced{announce->uid, announce->instance, hangs("window") ? "disk full" : ""});
   } else if (const auto* probe = std::get_if<admin::Probe>(&message)) {
     Note("probe " + probe->uid);
     if (!hangs("probe")) Say(admin::RoundTrip{probe->uid, true, 321, ""});

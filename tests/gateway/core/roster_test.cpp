@@ -100,6 +100,64 @@ TEST_F(RosterTest, RemoveTakesEverythingAway) {
   EXPECT_EQ(core_.On([&] { return core_.roster().Uids().size(); }), 0u);
 }
 
+TEST_F(RosterTest, ARevocationIsInForceThoughItCantBeStoredOrShown) {
+  core_.Grant("a1", {"kv", "git"});
+  EXPECT_EQ(Status("a1", "kv"), 0);
+  // Neither the grant's file nor the tree can be written: plain files stand in their places.
+  const std::string tree = core_.paths().Tree(Core::UidOf("a1"));
+  for (const std::string& directory : {core_.paths().GrantsDir(), tree}) {
+    ASSERT_TRUE(RemoveTree(directory));
+    ASSERT_TRUE(WriteFileAtomic(directory, "", 0600));
+  }
+  admin::Grant grant;
+  grant.agent = Core::RefOf("a1");
+  grant.generation = 2;
+  grant.tools = {"git"};
+  EXPECT_FALSE(core_.On([&] { return core_.roster().Put(grant); }));
+  EXPECT_EQ(Status("a1", "kv"), 126);
+  EXPECT_EQ(Status("a1", "git"), 0) << "what both allow goes on";
+  EXPECT_TRUE(core_.EventShows([](const admin::ToOperator& event) {
+    const auto* in_force = std::get_if<admin::InForce>(&event);
+    return in_force != nullptr && in_force->tools == std::vector<std::string>{"git"};
+  }));
+  // Room again: the same grant is taken now.
+  for (const std::string& directory : {core_.paths().GrantsDir(), tree}) ASSERT_TRUE(RemoveFile(directory));
+  EXPECT_TRUE(core_.On([&] { return core_.roster().Put(grant); }));
+  EXPECT_EQ(Launchers("a1"), std::vector<std::string>{"git"});
+}
+
+TEST_F(RosterTest, ASkillThatCantBeShownKeepsNothingElseBack) {
+  core_.config.skills["bad"].path = core_.paths().home() + "/no-such-folder";
+  core_.Configure();
+  admin::Grant grant;
+  grant.agent = Core::RefOf("a1");
+  grant.tools = {"kv"};
+  grant.skills = {"bad"};
+  auto in_force = core_.On([&] { return core_.roster().Put(grant); });
+  ASSERT_TRUE(in_force) << in_force.error().message;
+  EXPECT_TRUE(in_force->unavailable_skills.contains("bad"));
+  EXPECT_EQ(Status("a1", "kv"), 0);
+  grant.tools = {};
+  grant.generation = 2;
+  in_force = core_.On([&] { return core_.roster().Put(grant); });
+  ASSERT_TRUE(in_force) << in_force.error().message;
+  EXPECT_EQ(Status("a1", "kv"), 126);
+}
+
+TEST_F(RosterTest, ARemovalThatFailedIsDoneByTheNextOne) {
+  core_.Grant("a1", {"kv"});
+  const std::string uid = Core::UidOf("a1");
+  const std::string grants = core_.paths().GrantsDir();
+  // A folder in the file's place can't be unlinked.
+  ASSERT_TRUE(RemoveFile(grants + "/" + uid + ".json"));
+  ASSERT_TRUE(MakeDirs(grants + "/" + uid + ".json", 0700));
+  EXPECT_FALSE(core_.On([&] { return core_.roster().Remove(uid); }));
+  EXPECT_FALSE(Exists(core_.paths().Tree(uid))) << "the rest is done all the same";
+  EXPECT_FALSE(core_.On([&] { return core_.roster().Remove(uid); })) << "not confirmed while it is not done";
+  ASSERT_TRUE(RemoveTree(grants + "/" + uid + ".json"));
+  EXPECT_TRUE(core_.On([&] { return core_.roster().Remove(uid); }));
+}
+
 TEST_F(RosterTest, AReloadThatChangesWhatAGrantMeansIsTold) {
   core_.Grant("a1", {"kv", "late"});
   EXPECT_EQ(Status("a1", "late"), 127);
