@@ -72,6 +72,7 @@ void LiveConfig::Watch() {
 void LiveConfig::WatchFiles(const std::set<std::string>& also) {
   watched_ = FilesOf(paths_, current_, also);
   loaded_fingerprint_ = FingerprintOf(watched_);
+  loaded_stamp_ = StampOf(paths_.GatewayYaml());
   if (dir_watch_) dir_watch_->Set(watched_.directories);
   // What was written between reading and taking the fingerprint would never be noticed.
   const TextReader disk = DiskReader();
@@ -85,8 +86,8 @@ void LiveConfig::Changed() {
   const std::string now = FingerprintOf(watched_);
   if (now == loaded_fingerprint_ || now == settling_fingerprint_) return;
   settling_fingerprint_ = now;
-  const bool vanished = current_.texts.contains(paths_.GatewayYaml()) && !Exists(paths_.GatewayYaml());
-  settle_.Start(vanished ? times_.absent : times_.settle, [this] { Settle(); });
+  const bool doubtful = MayBeHalfWritten(loaded_stamp_, StampOf(paths_.GatewayYaml()));
+  settle_.Start(doubtful ? times_.doubtful : times_.settle, [this] { Settle(); });
 }
 
 void LiveConfig::Settle() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file_stamp.h"
 #include "base/loop.h"
 #include "gateway/config/config_set.h"
 #include "gateway/config/dir_watch.h"
@@ -22,7 +23,7 @@ class LiveConfig {
  public:
   struct Times {
     std::chrono::milliseconds settle{150};   // files must be still for so long: half-written ones are not read
-    std::chrono::milliseconds absent{2000};  // gateway.yaml that vanishes may be in the middle of being replaced
+    std::chrono::milliseconds doubtful{2000};  // gateway.yaml that vanished, is empty or was cut may be in the middle of being written
     std::chrono::milliseconds poll{5000};    // for what inotify can't see
   };
   // `applied` runs after each set that came into force (not for the one of Start). `problems` runs when what is wrong has changed.
@@ -60,6 +61,7 @@ class LiveConfig {
   WatchedFiles watched_;
   std::string loaded_fingerprint_;   // of the files as the last load found them
   std::string settling_fingerprint_;
+  FileStamp loaded_stamp_;           // of gateway.yaml
   bool failed_ = false;              // the last load had problems
   Timer settle_;
   Timer poll_;

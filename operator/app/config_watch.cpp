@@ -1,7 +1,5 @@
 #include "operator/app/config_watch.h"
 
-#include <sys/stat.h>
-
 #include <utility>
 
 #include "base/files.h"
@@ -10,17 +8,11 @@
 namespace beige {
 namespace {
 constexpr size_t kMaxBytes = 1u << 20;
+constexpr std::chrono::seconds kSettle{2};
 }
 
-ConfigWatch::ConfigWatch(const HomePaths& paths, ConfigState& config, std::function<void()> changed)
-    : paths_(paths), config_(config), changed_(std::move(changed)), seen_(Signature()) {}
-
-std::string ConfigWatch::Signature() const {
-  struct stat info {};
-  if (::stat(paths_.OperatorYaml().c_str(), &info) != 0) return "absent";
-  return std::to_string(info.st_ino) + " " + std::to_string(info.st_size) + " " + std::to_string(info.st_mtim.tv_sec) + "." +
-         std::to_string(info.st_mtim.tv_nsec);
-}
+ConfigWatch::ConfigWatch(const HomePaths& paths, ConfigState& config, const Clock& clock, std::function<void()> changed)
+    : paths_(paths), config_(config), changed_(std::move(changed)), clock_(clock), seen_(StampOf(paths.OperatorYaml())), settling_(seen_) {}
 
 Loaded<OperatorConfig> ConfigWatch::Read(const HomePaths& paths) {
   const std::string file = paths.OperatorYaml();
@@ -33,10 +25,14 @@ Loaded<OperatorConfig> ConfigWatch::Read(const HomePaths& paths) {
 }
 
 void ConfigWatch::Look() {
-  const std::string now = Signature();
+  const FileStamp now = StampOf(paths_.OperatorYaml());
   if (now == seen_) return;
+  if (now != settling_) settling_since_ = clock_.Now();
+  settling_ = now;
+  if (MayBeHalfWritten(seen_, now) && clock_.Now() < settling_since_ + kSettle) return;
   seen_ = now;
   Loaded<OperatorConfig> loaded = Read(paths_);
+  if (StampOf(paths_.OperatorYaml()) != now) return;  // written while it was read: the next look judges that
   if (!loaded.value) {
     problems_ = std::move(loaded.problems);
     LogWarn("operator.yaml is not taken over, the former one stays in force", {{"why", Join(problems_, "; ")}});

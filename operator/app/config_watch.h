@@ -8,6 +8,8 @@
 
 #include "api/load.h"
 #include "api/paths.h"
+#include "base/clock.h"
+#include "base/file_stamp.h"
 #include "operator/reconcile/reconciler.h"
 
 namespace beige {
@@ -16,22 +18,25 @@ namespace beige {
 // metrics address, the image that new agents are loaded from) keeps its value and is named in `notice`. Lives on the main loop.
 class ConfigWatch {
  public:
-  ConfigWatch(const HomePaths& paths, ConfigState& config, std::function<void()> changed);
+  ConfigWatch(const HomePaths& paths, ConfigState& config, const Clock& clock, std::function<void()> changed);
 
   // At start. An absent file is all defaults; problems = it can't be used.
   static Loaded<OperatorConfig> Read(const HomePaths& paths);
 
-  void Look();  // cheap when nothing changed; call it every second
+  // Cheap when nothing changed; call it every second. A file that may be half written is left until it was still for 2 s, since what a
+  // cut file does not say (ceilings!) would count as allowed.
+  void Look();
   const std::vector<Problem>& problems() const { return problems_; }
   const std::string& notice() const { return notice_; }
 
  private:
-  std::string Signature() const;
-
   const HomePaths& paths_;
   ConfigState& config_;
   const std::function<void()> changed_;
-  std::string seen_;
+  const Clock& clock_;
+  FileStamp seen_;
+  FileStamp settling_;
+  SteadyTime settling_since_{};
   std::vector<Problem> problems_;
   std::string notice_;
 };

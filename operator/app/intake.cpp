@@ -41,7 +41,13 @@ void Intake::Say(const Snapshot& snapshot, const Desired* before) {
   }
 }
 
+void Intake::Again() {
+  if (last_) OnSnapshot(Snapshot(*last_));
+}
+
 void Intake::OnSnapshot(const Snapshot& snapshot) {
+  last_ = snapshot;
+  incomplete_ = false;
   const std::shared_ptr<const Desired> before = d_.desired.Copy();
   auto next = std::make_shared<Desired>();
   next->problems = snapshot.problems;
@@ -55,6 +61,7 @@ void Intake::OnSnapshot(const Snapshot& snapshot) {
     if (snapshot.agents.contains(key)) continue;
     if (Result<> buried = d_.identities.Bury(key); !buried) {
       // Not deleted rather than half deleted: it goes on as it was until the disk takes the note.
+      incomplete_ = true;
       LogError("agent can't be deleted", {{"agent", key.ToString()}, {"why", buried.error().message}});
       next->agents[key] = DesiredAgent{identity, {}, {}, identity.file, std::nullopt};
       continue;
@@ -72,6 +79,7 @@ void Intake::OnSnapshot(const Snapshot& snapshot) {
         agent.identity = std::move(*identity);
       } else {
         agent.identity_error = identity.error();
+        incomplete_ = true;
       }
     }
     // What runs goes on: the source has no valid version, or the new one could not be noted.

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "api/paths.h"
@@ -28,11 +29,16 @@ class Intake {
   };
   explicit Intake(Deps deps) : d_(std::move(deps)) {}
   void OnSnapshot(const Snapshot& snapshot);
+  // The last snapshot once more: the range of uids was changed, or the disk may have room again.
+  void Again();
+  bool incomplete() const { return incomplete_; }  // an identity or a deletion could not be noted: call Again after a while
 
  private:
   void Say(const Snapshot& snapshot, const Desired* before);
 
   const Deps d_;
+  std::optional<Snapshot> last_;
+  bool incomplete_ = false;
 };
 
 // Who sandboxes run as: from the range when this process may give files away, else the home's owner.

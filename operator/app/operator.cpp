@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -187,7 +188,10 @@ Result<> RunOperator(const OperatorOptions& options) {
   // Metrics, and what `beige status` reads.
   auto server = http::Server::Start(loaded.value->metrics.host, loaded.value->metrics.port, {}, MakeHttpHandler(metrics, queue, desired));
   if (!server) return FailIn("operator.yaml: metrics", server.error());
-  ConfigWatch config_watch(paths, config, queue_all);
+  ConfigWatch config_watch(paths, config, clock, [&] {
+    source_loop.Post([&] { intake.Again(); });  // the range of uids may be another one
+    queue_all();
+  });
   OperatorInfo info;
   info.pid = ::getpid();
   info.version = BEIGE_VERSION;
@@ -227,11 +231,15 @@ Result<> RunOperator(const OperatorOptions& options) {
         queue.Add(kSweepKey);
       });
   gateway.Start();
+  Timer intake_again(source_loop);
   std::thread source_thread([&] {
     source.Start();
+    intake_again.StartEvery(seconds(5), [&] {
+      if (intake.incomplete()) intake.Again();
+    });
     source_loop.Run();
   });
-  Timer resync(loop), slow(loop), every_second(loop), purge(loop);
+  Timer resync(loop), slow(loop), every_second(loop);
   std::function<void()> arm_resync = [&] {
     resync.Start(config.Copy()->resync, [&] {
       queue.Add(kSweepKey);
@@ -247,11 +255,20 @@ Result<> RunOperator(const OperatorOptions& options) {
     config_watch.Look();
     write_info();
   });
-  const auto purge_trash = [&] {
-    if (Result<> purged = PurgeTrash(paths, clock.WallNow()); !purged) LogWarn("trash: " + purged.error().message);
-  };
-  purge.StartEvery(std::chrono::hours(1), purge_trash);
-  purge_trash();
+  // A workspace may take minutes to remove.
+  Loop janitor_loop;
+  Timer purge(janitor_loop);
+  std::atomic<bool> purging{true};
+  std::thread janitor([&] {
+    const auto purge_trash = [&] {
+      purging = true;
+      if (Result<> purged = PurgeTrash(paths, clock.WallNow()); !purged) LogWarn("trash: " + purged.error().message);
+      purging = false;
+    };
+    purge_trash();
+    purge.StartEvery(std::chrono::hours(1), purge_trash);
+    janitor_loop.Run();
+  });
   write_info();
   loop.OnSignal({SIGTERM, SIGINT}, [&](int) { loop.Stop(); });
   loop.OnSignal({SIGHUP}, [&](int) { config_watch.Look(); });
@@ -266,8 +283,10 @@ Result<> RunOperator(const OperatorOptions& options) {
   queue.ShutDown();
   gateway.Stop();
   const SteadyTime deadline = clock.Now() + kStopWithin;
-  while (!workers.AllDone() && clock.Now() < deadline) loop.RunOnce(std::chrono::milliseconds(20));
-  if (!workers.AllDone() || images.Busy()) std::_Exit(0);
+  janitor_loop.Stop();
+  while ((!workers.AllDone() || purging) && clock.Now() < deadline) loop.RunOnce(std::chrono::milliseconds(20));
+  if (!workers.AllDone() || images.Busy() || purging) std::_Exit(0);
+  janitor.join();
   subscription.reset();
   return {};
 }

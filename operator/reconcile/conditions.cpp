@@ -96,7 +96,7 @@ Verdict ControlConnected(const ConditionInput& in, const Observed* current) {
 Verdict PolicyInForce(const ConditionInput& in) {
   const GatewayFacts& g = in.plan.gateway;
   if (!g.synced) return Maybe("GatewayUnavailable", g.absent_message);
-  if (g.rejected) return No("GrantRejected", g.rejected->message + (g.in_force ? "; the former grant stays in force" : ""));
+  if (g.rejected) return No("GrantRejected", g.rejected->message + (g.in_force ? "; of the former grant, what this one allows as well stays in force" : ""));
   if (!g.in_force) return FailedAt(in, ActionKind::kPutGrant) ? No("GrantFailed", in.error->message) : Maybe("Pending");
   if (g.pending || g.in_force->generation < in.generation) {
     return Maybe("Pending", "generation " + std::to_string(g.in_force->generation) + " is in force");
@@ -105,9 +105,11 @@ Verdict PolicyInForce(const ConditionInput& in) {
   for (const std::string& tool : g.in_force->unknown_tools) unknown.push_back("tool " + tool + " is not configured in gateway.yaml");
   for (const std::string& skill : g.in_force->unknown_skills) unknown.push_back("skill " + skill + " is not configured in gateway.yaml");
   for (const auto& [tool, why] : g.in_force->unavailable_tools) unknown.push_back("tool " + tool + " is not offered: " + why);
+  for (const auto& [skill, why] : g.in_force->unavailable_skills) unknown.push_back("skill " + skill + " is not shown: " + why);
   if (unknown.empty()) return Yes("InForce");
-  return Yes(g.in_force->unknown_tools.empty() && g.in_force->unknown_skills.empty() ? "ToolUnavailable" : "ToolUnknown",
-             JoinTexts(unknown, "; "));
+  const bool configured = g.in_force->unknown_tools.empty() && g.in_force->unknown_skills.empty();
+  const char* unavailable = g.in_force->unavailable_tools.empty() ? "SkillUnavailable" : "ToolUnavailable";
+  return Yes(configured ? unavailable : "ToolUnknown", JoinTexts(unknown, "; "));
 }
 
 Verdict IsolationVerified(const ConditionInput& in, const Observed* current) {
@@ -148,7 +150,7 @@ Verdict Ready(const ConditionInput& in, const std::map<std::string, Verdict>& al
   const Verdict& running = all.at("SandboxRunning");
   // What was never made for want of permission or of an image says that, not its consequences.
   if (running.status == Truth::kFalse && accepted.status == Truth::kFalse && in.plan.blocked) return No(accepted.reason, accepted.message);
-  if (all.at("ImageReady").status == Truth::kFalse && running.status != Truth::kTrue) return No(all.at("ImageReady").reason, all.at("ImageReady").message);
+  if (all.at("ImageReady").status == Truth::kFalse) return No(all.at("ImageReady").reason, all.at("ImageReady").message);
   for (const char* type : {"SandboxRunning", "IsolationVerified"}) {
     if (all.at(type).status != Truth::kTrue) return No(all.at(type).reason, all.at(type).message);
   }

@@ -9,6 +9,8 @@ using runtime::State;
 namespace {
 // A grant that the gateway has not answered for this long is sent again.
 constexpr std::chrono::seconds kGrantAnswer{10};
+// One that it refused is tried again: a full disk has room one day, a skill's folder is mended.
+constexpr std::chrono::seconds kGrantRefused{30};
 // A container that is not ours sends us no event when it goes or is renamed, so its name is looked at again.
 constexpr std::chrono::seconds kNameLook{5};
 
@@ -16,6 +18,7 @@ bool NeedsPut(const PlanInput& in, SteadyTime now) {
   const GatewayFacts& g = in.gateway;
   if (!g.synced) return false;
   if (g.sent != in.grant) return true;
+  if (g.rejected) return now >= g.sent_at + kGrantRefused;
   return g.pending && now >= g.sent_at + kGrantAnswer;
 }
 
@@ -132,6 +135,7 @@ std::optional<SteadyTime> NextLook(const PlanInput& in, SteadyTime now) {
   };
   if (!in.present) return next;
   if (in.gateway.synced && in.gateway.pending) at(in.gateway.sent_at + kGrantAnswer);
+  if (in.gateway.synced && in.gateway.rejected) at(in.gateway.sent_at + kGrantRefused);
   if (!in.engine_up || in.suspended) return next;
   at(in.memory.restart.allowed_at);
   if (in.name_taken) at(now + kNameLook);

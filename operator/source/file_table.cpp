@@ -39,17 +39,15 @@ void FileTable::Seed(const std::string& file, const std::set<AgentKey>& keys) {
   views_[file].lingering = keys;
 }
 
-FileTable::Signature FileTable::Look(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return {};
+FileStamp FileTable::Look(const std::string& path) {
+  const FileStamp stamp = StampOf(path);
   struct stat link {};
-  if (::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode) && link_targets_.size() < kMaxLinkTargets) {
+  if (stamp.size >= 0 && ::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode) && link_targets_.size() < kMaxLinkTargets) {
     std::error_code ignored;
     const fs::path real = fs::canonical(path, ignored);
     if (!ignored) link_targets_.insert(real.parent_path().string());
   }
-  const auto nanos = [](const timespec& t) { return int64_t{t.tv_sec} * 1000000000 + t.tv_nsec; };
-  return {info.st_dev, info.st_ino, info.st_size, nanos(info.st_mtim), nanos(info.st_ctim)};
+  return stamp;
 }
 
 Result<std::optional<SteadyTime>> FileTable::Scan(const std::set<std::string>& writing) {
@@ -62,8 +60,8 @@ Result<std::optional<SteadyTime>> FileTable::Scan(const std::set<std::string>& w
   for (const std::string& name : names) {
     if (!IsAgentFileName(name)) continue;
     const std::string path = JoinPath(directory_, name);
-    const Signature signature = Look(path);
-    if (signature.size < 0) continue;  // a dangling link, or gone again
+    const FileStamp signature = Look(path);
+    if (signature.size < 0 && !Exists(path)) continue;  // gone again
     seen.insert(path);
     auto [it, is_new] = entries_.try_emplace(path);
     Entry& entry = it->second;

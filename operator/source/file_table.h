@@ -10,6 +10,7 @@
 
 #include "api/load.h"
 #include "base/clock.h"
+#include "base/file_stamp.h"
 #include "base/result.h"
 
 namespace beige {
@@ -28,6 +29,7 @@ struct FileView {
 // - a file that another process is writing (see `writing`) is left as it was until it has been quiet for kSettle;
 // - agents that an existing file no longer names stay until it has been unchanged for kSettle;
 // - a file that is broken as a whole keeps its last agents for as long as it is broken;
+// - a file that can't be looked at (a dangling link, an absent server) is broken in this sense, too;
 // - a file that is gone keeps its agents for kMissing, since editors rename and write anew.
 class FileTable {
  public:
@@ -49,13 +51,8 @@ class FileTable {
   const std::set<std::string>& link_targets() const { return link_targets_; }
 
  private:
-  struct Signature {
-    uint64_t device = 0, inode = 0;
-    int64_t size = -1, mtime_ns = 0, ctime_ns = 0;
-    bool operator==(const Signature&) const = default;
-  };
   struct Entry {
-    Signature signature;
+    FileStamp signature;
     SteadyTime changed_at{};
     std::optional<SteadyTime> missing_since;
     bool unread = true;     // the signature's content has not been taken over
@@ -63,7 +60,7 @@ class FileTable {
   };
 
   void Take(const std::string& path, Entry& entry, FileView& view);
-  Signature Look(const std::string& path);
+  FileStamp Look(const std::string& path);
 
   std::string directory_;
   const Clock& clock_;

@@ -27,7 +27,7 @@ ConditionInput ReadyAgent() {
   in.plan.engine_up = true;
   in.plan.sandboxes = {sandbox};
   in.plan.gateway.synced = true;
-  in.plan.gateway.in_force = admin::InForce{.uid = "u", .generation = 3, .tools = {}, .unknown_tools = {}, .unknown_skills = {}, .unavailable_tools = {}};
+  in.plan.gateway.in_force = admin::InForce{.uid = "u", .generation = 3, .tools = {}, .unknown_tools = {}, .unknown_skills = {}, .unavailable_tools = {}, .unavailable_skills = {}};
   in.plan.gateway.registered = true;
   in.plan.gateway.instance = "i1";
   in.plan.gateway.round_trip = true;
@@ -132,7 +132,7 @@ TEST(ConditionsTest, EachFactShowsWhereAPersonLooks) {
       {"image on its way", [](ConditionInput& in) { in.plan.sandboxes.clear(); in.image = {ImageState::Kind::kBusy, {}, "ImagePulling", "50%", {}}; },
        "ImageReady", "False ImagePulling", "False ImagePulling"},
       {"a new image fails while the old one runs", [](ConditionInput& in) { in.image = {ImageState::Kind::kFailed, {}, "ImagePullFailed", "no", {}}; },
-       "ImageReady", "False ImagePullFailed", "True RoundTripOK"},
+       "ImageReady", "False ImagePullFailed", "False ImagePullFailed"},
       {"crash loop", [](ConditionInput& in) { in.plan.sandboxes[0].state = State::kExited; in.plan.memory.exit_reason = "Error"; in.plan.memory.restart.allowed_at = kNow + seconds(4); },
        "SandboxRunning", "False CrashLoopBackOff", "False CrashLoopBackOff"},
       {"out of memory", [](ConditionInput& in) { in.plan.sandboxes[0].state = State::kExited; in.plan.memory.exit_reason = "OOMKilled"; in.plan.memory.restart.allowed_at = kNow + seconds(4); },

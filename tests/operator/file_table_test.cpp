@@ -157,6 +157,27 @@ TEST_F(FileTableTest, AConfigMapIsFollowedThroughItsDataSwap) {
   EXPECT_EQ(table.views().at(dir / "a.yaml").agents[0].agent->spec.description, "second");
 }
 
+TEST_F(FileTableTest, AFileThatCantBeLookedAtIsBrokenAndNotGone) {
+  fs::create_directory(dir / "mnt");
+  dir.Write("mnt/a.yaml", AgentYaml("one"));
+  fs::create_symlink("mnt/a.yaml", dir / "a.yaml");
+  Scan();
+  fs::rename(dir / "mnt", dir / "away");  // as a server that does not answer
+  Scan();
+  clock.Advance(std::chrono::hours(1));
+  Scan();
+  EXPECT_EQ(Names("a.yaml"), "one");
+  EXPECT_FALSE(table.views().at(dir / "a.yaml").problems.empty());
+  fs::rename(dir / "away", dir / "mnt");
+  Scan();
+  EXPECT_TRUE(table.views().at(dir / "a.yaml").problems.empty());
+  fs::remove(dir / "a.yaml");
+  Scan();
+  clock.Advance(FileTable::kMissing);
+  Scan();
+  EXPECT_EQ(Names("a.yaml"), "-");
+}
+
 TEST_F(FileTableTest, AFifoOrADirectoryWithTheNameOfAManifestIsAProblemAndHangsNothing) {
   ASSERT_EQ(::mkfifo((dir / "f.yaml").c_str(), 0600), 0);
   fs::create_directory(dir / "d.yaml");

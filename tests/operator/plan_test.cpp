@@ -37,7 +37,7 @@ PlanInput Settled() {
   in.gateway.synced = true;
   in.gateway.synced_at = kNow - seconds(100);
   in.gateway.sent = in.grant;
-  in.gateway.in_force = admin::InForce{.uid = "uid", .generation = 3, .tools = {}, .unknown_tools = {}, .unknown_skills = {}, .unavailable_tools = {}};
+  in.gateway.in_force = admin::InForce{.uid = "uid", .generation = 3, .tools = {}, .unknown_tools = {}, .unknown_skills = {}, .unavailable_tools = {}, .unavailable_skills = {}};
   in.gateway.registered = true;
   in.gateway.instance = "i1";
   in.gateway.round_trip = true;
@@ -115,10 +115,14 @@ TEST(PlanTest, AChangeThatDoesNotShapeTheContainerIsAGrantOnly) {
   EXPECT_EQ(PlanText(in), "grant");
 }
 
-TEST(PlanTest, ARefusedGrantIsNotSentAgainAndAgain) {
+TEST(PlanTest, ARefusedGrantIsSentAgainAfterAWhile) {
   PlanInput in = Settled();
   in.gateway.rejected = admin::Rejected{"uid", 3, "no"};
+  in.gateway.sent_at = kNow - seconds(29);
   EXPECT_EQ(PlanText(in), "");
+  EXPECT_EQ(NextLook(in, kNow), kNow + seconds(1));
+  in.gateway.sent_at = kNow - seconds(30);
+  EXPECT_EQ(PlanText(in), "grant");
 }
 
 TEST(PlanTest, RecreatesTheSandboxWhenTheSpecHashDiffersAndLooksForTheImageFirst) {

@@ -45,6 +45,7 @@ class Operator {
   ~Operator();
 
   // The source's whole content: file -> text.
+  void LookAgain() { intake_->Again(); }  // what the operator does on a timer while something could not be noted, and after operator.yaml changed
   void Files(const std::map<std::string, std::string>& files);
   void Deliver(const Snapshot& snapshot) { intake_->OnSnapshot(snapshot); }
   void Step();  // works until nothing is ready

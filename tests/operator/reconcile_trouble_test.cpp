@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "tests/operator/reconcile_harness.h"
@@ -59,16 +61,36 @@ TEST_F(ReconcileTest, AGatewayThatGoesAwayCostsNoSandboxAndStartsWaitForIt) {
   EXPECT_EQ(Only().id, before.id);
 }
 
-TEST_F(ReconcileTest, ARefusedGrantIsSaidOnceAndTheFormerStaysInForce) {
+TEST_F(ReconcileTest, ARefusedGrantIsSaidAndTriedAgainAndTheFormerStaysInForce) {
   MakeReady();
   gateway.Reject(Uid(), "no cell for kv");
   Edit("  description: test\n  tools: [{name: kv}]\n");
   ASSERT_TRUE(op->Until([&] { return op->Show("one", "PolicyInForce") == "False GrantRejected"; }));
   EXPECT_TRUE(op->IsReady("one"));
   EXPECT_EQ(op->Get("one")->status.grant_generation, 1);
-  op->AdvanceAndStep(seconds(60));
-  const auto log = gateway.Log();
-  EXPECT_EQ(std::count(log.begin(), log.end(), "put one 2"), 1);
+  const auto puts = [&] {
+    const auto log = gateway.Log();
+    return std::count(log.begin(), log.end(), "put one 2");
+  };
+  op->AdvanceAndStep(seconds(10));
+  EXPECT_EQ(puts(), 1);
+  op->AdvanceAndStep(seconds(30));
+  EXPECT_EQ(puts(), 2);
+}
+
+TEST_F(ReconcileTest, AWiderRangeOfUidsReachesTheAgentThatHadNone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives uids of their own";
+  OperatorConfig narrow;
+  narrow.uid_first = narrow.uid_last = 200000;
+  op->config.Set(std::make_shared<const OperatorConfig>(narrow));
+  op->Files({{"one.yaml", AgentYaml("one")}, {"two.yaml", AgentYaml("two")}});
+  ASSERT_TRUE(op->Until([&] { return op->IsReady("one") || op->IsReady("two"); }));
+  const std::string other = op->IsReady("one") ? "two" : "one";
+  ASSERT_TRUE(op->Until([&] { return op->Show(other, "Accepted") == "False NotPermitted"; }));
+  narrow.uid_last = 200001;
+  op->config.Set(std::make_shared<const OperatorConfig>(narrow));
+  op->LookAgain();
+  EXPECT_TRUE(op->Until([&] { return op->IsReady(other); }));
 }
 
 TEST_F(ReconcileTest, AnUnansweredSyncStartsNothing) {
@@ -127,7 +149,8 @@ TEST_F(ReconcileTest, AnImageThatIsMissingForANewVersionLeavesTheOldSandboxRunni
   Edit("  sandbox: {image: \"example.org/absent:1\", imagePullPolicy: Never}\n");
   ASSERT_TRUE(op->Until([&] { return op->Show("one", "ImageReady") == "False ImageMissing"; }));
   EXPECT_EQ(Only(), before);
-  EXPECT_TRUE(op->IsReady("one"));
+  EXPECT_EQ(op->Show("one", "SandboxRunning"), "True Running");
+  EXPECT_EQ(op->Show("one", "Ready"), "False ImageMissing") << "what was asked for does not run";
   EXPECT_EQ(op->Show("one", "UpToDate"), "False SpecChanged");
 }
 
