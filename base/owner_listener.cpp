@@ -1,6 +1,7 @@
 #include "base/owner_listener.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,13 +14,15 @@ namespace {
 constexpr std::chrono::milliseconds kBackOff{100};
 }  // namespace
 
-Result<std::unique_ptr<OwnerListener>> OwnerListener::Open(Loop& loop, const std::string& path) {
+Result<std::unique_ptr<OwnerListener>> OwnerListener::Open(Loop& loop, const std::string& path, const std::string& also) {
+  struct stat info {};
+  const uid_t owner = ::stat(also.c_str(), &info) == 0 ? info.st_uid : ::geteuid();
   BEIGE_ASSIGN(UniqueFd fd, ListenUnix(path, 0600));
-  return std::unique_ptr<OwnerListener>(new OwnerListener(loop, path.substr(path.rfind('/') + 1), std::move(fd)));
+  return std::unique_ptr<OwnerListener>(new OwnerListener(loop, path.substr(path.rfind('/') + 1), owner, std::move(fd)));
 }
 
-OwnerListener::OwnerListener(Loop& loop, std::string name, UniqueFd fd)
-    : name_(std::move(name)), fd_(std::move(fd)), watch_(loop, fd_.get()), retry_(loop) {}
+OwnerListener::OwnerListener(Loop& loop, std::string name, uid_t also, UniqueFd fd)
+    : name_(std::move(name)), also_(also), fd_(std::move(fd)), watch_(loop, fd_.get()), retry_(loop) {}
 
 void OwnerListener::Start(OnConnection on_connection) {
   on_connection_ = std::move(on_connection);
@@ -35,7 +38,7 @@ void OwnerListener::Accept() {
     return;
   }
   const auto peer = PeerOf(fd.get());
-  if (!peer || (peer->uid != ::geteuid() && peer->uid != 0)) {
+  if (!peer || (peer->uid != ::geteuid() && peer->uid != 0 && peer->uid != also_)) {
     LogWarn("stranger on " + name_, {{"uid", peer ? std::to_string(peer->uid) : "unknown"}});
     return;
   }

@@ -13,7 +13,7 @@ constexpr size_t kMaxSessions = 8;
 }  // namespace
 
 Result<std::unique_ptr<AdminServer>> AdminServer::Open(Loop& loop, WriteBatch& batch, const HomePaths& paths, Roster& roster) {
-  BEIGE_ASSIGN(auto listener, OwnerListener::Open(loop, paths.AdminSocket()));
+  BEIGE_ASSIGN(auto listener, OwnerListener::Open(loop, paths.AdminSocket(), paths.DataOperator()));
   return std::unique_ptr<AdminServer>(new AdminServer(loop, batch, roster, std::move(listener)));
 }
 

@@ -19,7 +19,7 @@ std::unique_ptr<T> TakeOut(std::vector<std::unique_ptr<T>>& from, const T* what)
 }  // namespace
 
 Result<std::unique_ptr<CliSocket>> CliSocket::Open(Loop& loop, WriteBatch& batch, const HomePaths& paths, Roster& roster, CallService& calls) {
-  BEIGE_ASSIGN(auto listener, OwnerListener::Open(loop, paths.CliSocket()));
+  BEIGE_ASSIGN(auto listener, OwnerListener::Open(loop, paths.CliSocket(), paths.DataOperator()));
   return std::unique_ptr<CliSocket>(new CliSocket(loop, batch, roster, calls, std::move(listener)));
 }
 

@@ -1,7 +1,6 @@
 #include "operator/app/intake.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "operator/reconcile/prepare.h"
 
 namespace beige {
 namespace {
@@ -25,7 +25,7 @@ bool IsOfNoAgent(const Snapshot& snapshot, const Problem& problem) {
 Result<UidPolicy> MakeUidPolicy(const OperatorConfig& config, const HomePaths& paths) {
   struct stat info {};
   if (::stat(paths.home().c_str(), &info) != 0) return FailErrno(errno, "home " + paths.home());
-  return UidPolicy{::geteuid() == 0, config.uid_first, config.uid_last, info.st_uid, info.st_gid};
+  return UidPolicy{MayGiveFilesAway(), config.uid_first, config.uid_last, info.st_uid, info.st_gid};
 }
 
 void Intake::Say(const Snapshot& snapshot, const Desired* before) {

@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -47,9 +49,9 @@ Result<> PrepareWorkspace(const std::string& path, uid_t uid, gid_t gid) {
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return FailErrno(errno, "stat " + path);
   if (info.st_uid == uid) return {};
-  if (::geteuid() != 0) {
+  if (!MayGiveFilesAway()) {
     return Fail(Code::kDenied, "workspace " + path + " belongs to uid " + std::to_string(info.st_uid) + " and the sandbox runs as uid " +
-                                   std::to_string(uid) + "; run the operator as root, or give the directory to that uid");
+                                   std::to_string(uid) + "; run the operator as root or with CAP_CHOWN and CAP_DAC_OVERRIDE, or give the directory to that uid");
   }
   if (auto given = GiveTree(std::move(fd), uid, gid, 0); !given) return FailIn("give workspace " + path, given.error());
   return {};
@@ -61,6 +63,14 @@ Result<> WriteIfDifferent(const std::string& path, const std::string& content) {
   return WriteFileAtomic(path, content, 0644);
 }
 }  // namespace
+
+bool MayGiveFilesAway() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2]{};
+  if (::syscall(SYS_capget, &header, data) != 0) return false;
+  constexpr uint32_t kWanted = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE;
+  return (data[0].effective & kWanted) == kWanted;
+}
 
 Result<> PrepareDirectories(const HomePaths& paths, const Identity& identity) {
   const uint32_t uid = SandboxUid(identity);
