@@ -60,6 +60,9 @@ std::optional<OperatorInfo> ReadOperatorInfo(const HomePaths& paths) {
     info.engine_socket = Text(*engine, "socket");
     info.engine_state = Text(*engine, "state");
   }
+  const auto copied = object->find("homeCopied");
+  info.copied = copied != object->end() && copied->is_boolean() && copied->get<bool>();
+  info.notice = Text(*object, "notice");
   info.problems = Texts(*object, "problems");
   return info;
 }

@@ -30,7 +30,9 @@ struct OperatorInfo {
   std::string engine_version;
   std::string engine_api;
   std::string engine_socket;
-  std::string engine_state;
+  std::string engine_state;  // up | down | asking
+  bool copied = false;       // a copy of a home, which touches nothing until `beige adopt`
+  std::string notice;        // what a person should know: a copied home, a held removal
   std::vector<std::string> problems;
 };
 

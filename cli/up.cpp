@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/files.h"
@@ -27,6 +28,8 @@ namespace {
 using std::chrono::milliseconds;
 constexpr auto kStartLimit = std::chrono::seconds(30);
 constexpr auto kGrace = std::chrono::seconds(10);
+// How long an answering pair waits for the engine's first word, so that `up` can say which engine there is.
+constexpr auto kEngineWord = std::chrono::seconds(2);
 // So many starts may fail before the first success; after it a process is started again for ever.
 constexpr int kFirstStarts = 3;
 constexpr const char* kSupervisorLog = "beige";
@@ -49,7 +52,11 @@ std::string SummaryLine(const HomePaths& paths) {
   if (const auto gateway = ReadGatewayInfo(paths)) line += ", HTTP " + Address(gateway->http_port) + ", metrics " + Address(gateway->metrics_port);
   if (const auto info = ReadOperatorInfo(paths)) {
     line += " and " + Address(info->metrics_port) + ", engine ";
-    line += info->engine_type.empty() ? "not found yet" : info->engine_type + (info->engine_version.empty() ? "" : " " + info->engine_version);
+    if (info->engine_type.empty()) {
+      line += info->engine_state == "asking" ? "has not answered yet" : "not found yet";
+    } else {
+      line += info->engine_type + (info->engine_version.empty() ? "" : " " + info->engine_version);
+    }
   }
   return line;
 }
@@ -99,10 +106,11 @@ class Foreground {
   int Supervise(Supervisor& supervisor) {
     const auto limit = clock_.Now() + kStartLimit;
     bool ready = false;
+    std::optional<SteadyTime> answered;
     for (;;) {
-      // Until both answer their files are looked at; after that only ends, signals and changes of the home wake the loop, and once a
-      // minute it looks for an engine that was started since.
-      supervisor.RunOnce(ready ? milliseconds(60000) : milliseconds(10), {signals_.get(), watch_.fd()});
+      // Until both answer their files are looked at; after that only ends, signals and changes of the home or of masked directories
+      // wake the loop, and once a minute it looks for an engine that was started since.
+      supervisor.RunOnce(!ready ? milliseconds(10) : MaskIsGone(view_) ? milliseconds(100) : milliseconds(60000), {signals_.get(), watch_.fd()});
       watch_.Clear();
       Record(supervisor);
       signalfd_siginfo signal{};
@@ -116,10 +124,14 @@ class Foreground {
         continue;
       }
       if (GatewayAnswers(paths_, info_.gateway_pid) && OperatorAnswers(paths_, info_.operator_pid)) {
+        if (!answered) answered = clock_.Now();
+        const auto info = ReadOperatorInfo(paths_);
+        if (info && info->engine_state == "asking" && clock_.Now() < *answered + kEngineWord) continue;
         ready = true;
         LogInfo("ready");
         Say(SummaryLine(paths_));
         Tell("ready");
+        KeepView(supervisor);
         continue;
       }
       if (StartFailed(supervisor)) return kFailed;
@@ -134,6 +146,9 @@ class Foreground {
 
   void KeepView(Supervisor& supervisor) {
     if (!supervisor.state(kGatewayIndex).running) return;
+    if (*view_) {
+      for (const auto& directory : (*view_)->masked) watch_.AddSelf(directory);
+    }
     const std::string directory = UnmaskedEngine(paths_, view_);
     if (directory.empty()) return;
     LogWarn("the gateway starts again behind a view without this engine", {{"directory", directory}});

@@ -15,7 +15,7 @@ constexpr const char* kUsage =
     "usage: beige-operator [--home DIR] [--adopt] [--delete-sandboxes] [--debug] [--version]\n"
     "Makes one sandbox for every Agent of the home's agents.d and keeps it so. `beige up` starts it.\n"
     "  --home DIR          the home; else BEIGE_HOME, else ~/.beige\n"
-    "  --adopt             a moved or copied home: its sandboxes are this one's from now on\n"
+    "  --adopt             note that a moved or copied home is the one that its sandboxes belong to, and end\n"
     "  --delete-sandboxes  remove the sandboxes of the home and end\n";
 
 int Usage(const std::string& problem) {

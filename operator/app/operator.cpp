@@ -7,17 +7,18 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <thread>
 #include <utility>
 
+#include "api/default_image.h"
 #include "api/load.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/random.h"
 #include "http/http_server.h"
+#include "operator/app/adopt.h"
 #include "operator/app/config_watch.h"
 #include "operator/app/home_lock.h"
 #include "operator/app/info_writer.h"
@@ -42,22 +43,6 @@ std::string EngineSocket(const OperatorConfig& config) {
   if (found) return *found;
   LogWarn(found.error().message);
   return config.engine_socket.empty() ? "/var/run/docker.sock" : config.engine_socket;  // it may come later
-}
-
-std::string DefaultImage(const OperatorConfig& config) {
-  return config.default_image.empty() ? std::string("localhost/beige-sandbox:") + BEIGE_VERSION : config.default_image;
-}
-
-// Where the default image's file may lie: said by the environment, beside the programs, in a build tree, or installed.
-std::vector<std::string> ImageFiles() {
-  const std::string name = std::string("beige-sandbox-") + BEIGE_VERSION + ".tar";
-  const std::string bin = ExecutableDir();
-  std::vector<std::string> files;
-  if (const char* said = std::getenv("BEIGE_IMAGE_TAR"); said && *said) files.push_back(said);
-  for (const char* place : {"", "../image", "../../image", "../share/beige"}) {
-    files.push_back((std::filesystem::path(bin) / place / name).lexically_normal().string());
-  }
-  return files;
 }
 
 Result<> DeleteSandboxes(runtime::SandboxRuntime& runtime, const HomeId& home) {
@@ -95,12 +80,13 @@ http::Handler MakeHttpHandler(Metrics& metrics, WorkQueue& queue, const DesiredS
 Result<> RunOperator(const OperatorOptions& options) {
   const HomePaths paths(options.home);
   if (!Exists(paths.home())) return Fail(Code::kNotFound, "home " + paths.home() + " does not exist; make one with `beige init`");
+  if (options.adopt) return AdoptHome(paths);
   BEIGE_ASSIGN(const UniqueFd lock, LockHome(paths));
   const Loaded<OperatorConfig> loaded = ConfigWatch::Read(paths);
   if (!loaded.value) return Fail(Code::kInvalid, Join(loaded.problems, "\nbeige: beige-operator: "));
   ConfigState config(std::make_shared<const OperatorConfig>(*loaded.value));
   BEIGE_ASSIGN(const MachineFacts machine, ReadMachineFacts(paths));
-  BEIGE_ASSIGN(const HomeId home, LoadHomeId(paths, machine, options.adopt));
+  BEIGE_ASSIGN(const HomeId home, LoadHomeId(paths, machine, false));
   if (home.copied) LogWarn(home.why);
 
   // The engine.
@@ -126,7 +112,7 @@ Result<> RunOperator(const OperatorOptions& options) {
   WorkQueue queue(clock, {.seed = static_cast<uint32_t>(::getpid())});
   SandboxIndex index;
   Loop loop;
-  Images images(*runtime, clock, {.default_image = DefaultImage(*loaded.value), .tar_paths = ImageFiles()},
+  Images images(*runtime, clock, {.default_image = DefaultImage(*loaded.value), .tar_paths = DefaultImageFiles()},
                 [&](const AgentKey& key) { queue.Add(key); });
   const auto queue_all = [&] {
     if (const auto all = desired.Copy()) {
@@ -206,13 +192,14 @@ Result<> RunOperator(const OperatorOptions& options) {
     info.engine_type = engine.info.type;
     info.engine_version = engine.info.version;
     info.engine_api = engine.info.api_version;
-    info.engine_state = engine.up ? "up" : "down";
+    info.engine_state = !engine.asked ? "asking" : engine.up ? "up" : "down";
     info.engine_message = engine.message;
     info.gateway_state = link.synced ? "synced" : link.connected ? "connected" : "absent";
     info.gateway_message = link.synced ? "" : link.message;
     info.agents = all ? static_cast<int64_t>(all->agents.size()) : 0;
     info.problems = all ? all->problems : std::vector<Problem>();
     info.problems.insert(info.problems.end(), config_watch.problems().begin(), config_watch.problems().end());
+    info.home_copied = home.copied;
     info.notice = home.copied ? home.why : all && !all->notice.empty() ? all->notice : config_watch.notice();
     info_writer.Write(info);
   };
@@ -239,7 +226,7 @@ Result<> RunOperator(const OperatorOptions& options) {
     });
     source_loop.Run();
   });
-  Timer resync(loop), slow(loop), every_second(loop);
+  Timer resync(loop), slow(loop), every_second(loop), first_word(loop);
   std::function<void()> arm_resync = [&] {
     resync.Start(config.Copy()->resync, [&] {
       queue.Add(kSweepKey);
@@ -254,6 +241,12 @@ Result<> RunOperator(const OperatorOptions& options) {
   every_second.StartEvery(seconds(1), [&] {
     config_watch.Look();
     write_info();
+  });
+  // Whoever waits for `beige up` wants to hear of the engine without a second's delay.
+  first_word.StartEvery(std::chrono::milliseconds(20), [&] {
+    if (!index.engine().asked) return;
+    write_info();
+    first_word.Cancel();
   });
   // A workspace may take minutes to remove.
   Loop janitor_loop;

@@ -9,7 +9,7 @@ namespace beige {
 
 struct OperatorOptions {
   std::string home;
-  bool adopt = false;             // this home is no copy any more
+  bool adopt = false;             // the home is no copy any more; note it and end
   bool delete_sandboxes = false;  // remove this home's sandboxes and end
 };
 

@@ -18,6 +18,7 @@ std::string EncodeOperatorInfo(const OperatorInfo& info) {
       {"startedAt", info.started_at},
       {"metricsPort", info.metrics_port},
       {"homeId", info.home_id},
+      {"homeCopied", info.home_copied},
       {"engine",
        {{"type", info.engine_type}, {"version", info.engine_version}, {"api", info.engine_api}, {"socket", info.engine_socket},
         {"state", info.engine_state}, {"message", info.engine_message}}},

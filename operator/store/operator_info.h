@@ -18,13 +18,14 @@ struct OperatorInfo {
   int metrics_port = 0;
   std::string started_at;
   std::string engine_type, engine_version, engine_api, engine_socket;
-  std::string engine_state;    // up | down | unknown
+  std::string engine_state;    // up | down | asking (not answered yet since the start)
   std::string engine_message;  // why it is down
   std::string gateway_state;   // synced | connected | absent
   std::string gateway_message;
   int64_t agents = 0;
   int64_t agents_ready = 0;
   std::string home_id;
+  bool home_copied = false;         // nothing is adopted, started or removed until `beige adopt`
   std::string notice;               // held removal, copied home
   std::vector<Problem> problems;    // invalid files, a refused operator.yaml
   bool operator==(const OperatorInfo&) const = default;
