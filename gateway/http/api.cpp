@@ -4,16 +4,18 @@
 #include "gateway/http/agents_json.h"
 #include "gateway/http/exec_reply.h"
 #include "gateway/http/openapi.h"
+#include "gateway/http/policy_json.h"
 #include "gateway/http/reply.h"
 #include "gateway/roster/roster.h"
 
 namespace beige {
 namespace {
-enum class Route { kNone, kAgents, kNamespaceAgents, kAgent, kExec, kTools, kSkills, kOpenApi };
+enum class Route { kNone, kAgents, kNamespaceAgents, kAgent, kExec, kPolicy, kTools, kSkills, kOpenApi };
 
 struct Match {
   Route route = Route::kNone;
-  AgentKey agent;  // namespace for kNamespaceAgents; both for kAgent and kExec
+  AgentKey agent;  // namespace for kNamespaceAgents; both for kAgent, kExec and kPolicy
+  std::string tool = {};  // of kPolicy
 };
 
 Result<Match> MatchPath(std::string_view path) {
@@ -36,6 +38,7 @@ Result<Match> MatchPath(std::string_view path) {
   if (parts[4].empty()) return Match{};
   if (n == 5) return Match{Route::kAgent, {parts[2], parts[4]}};
   if (n == 6 && parts[5] == "exec") return Match{Route::kExec, {parts[2], parts[4]}};
+  if (n == 7 && parts[5] == "policy" && !parts[6].empty()) return Match{Route::kPolicy, {parts[2], parts[4]}, parts[6]};
   return Match{};
 }
 
@@ -112,6 +115,12 @@ void Api::Handle(http::Request request, Respond responder) {
       return Read(responder, [this, agent = match->agent] {
         const auto view = roster_.Find(agent);
         return view ? JsonReply(AgentJson(*view)) : NoAgent(agent);
+      });
+    case Route::kPolicy:
+      return Read(responder, [this, agent = match->agent, tool = match->tool] {
+        const auto view = roster_.Find(agent);
+        const auto standing = view ? roster_.StandingOf(view->grant.agent.uid) : std::nullopt;
+        return standing ? JsonReply(PolicyJson(*view, *standing, tool)) : NoAgent(agent);
       });
     case Route::kNone: return;
   }

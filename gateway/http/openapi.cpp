@@ -23,6 +23,9 @@ std::string_view OpenApiDocument() {
         "summary": "Runs a command in the agent's sandbox and waits for its end (scope exec); closing the connection cancels it",
         "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ExecRequest"}}}},
         "responses": {"200": {"description": "the command has ended", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ExecResult"}}}}, "default": {"$ref": "#/components/responses/Error"}}}},
+    "/v1/namespaces/{namespace}/agents/{name}/policy/{tool}": {
+      "parameters": [{"$ref": "#/components/parameters/namespace"}, {"$ref": "#/components/parameters/name"}, {"name": "tool", "in": "path", "required": true, "schema": {"type": "string"}}],
+      "get": {"summary": "What would be decided about a call of that tool, and by which rule (scope read); nothing is run or recorded", "responses": {"200": {"description": "the decision", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/PolicyAnswer"}}}}, "default": {"$ref": "#/components/responses/Error"}}}},
     "/v1/tools": {"get": {"summary": "Configured tools (scope read)", "responses": {"200": {"description": "items"}, "default": {"$ref": "#/components/responses/Error"}}}},
     "/v1/skills": {"get": {"summary": "Configured skills (scope read)", "responses": {"200": {"description": "items"}, "default": {"$ref": "#/components/responses/Error"}}}}
   },
@@ -42,6 +45,11 @@ std::string_view OpenApiDocument() {
         "timeout": {"type": "string", "example": "30s"},
         "env": {"type": "object", "additionalProperties": {"type": "string"}},
         "cwd": {"type": "string", "description": "inside the sandbox; a relative one is taken from /workspace"}}},
+      "PolicyAnswer": {"type": "object", "required": ["tool", "kind", "decision", "rule", "generation"], "properties": {
+        "tool": {"type": "string"}, "kind": {"type": "string", "enum": ["tool", "exec"]},
+        "decision": {"type": "string", "enum": ["allow", "deny"]}, "rule": {"type": "string"}, "reason": {"type": "string"}, "exitCode": {"type": "integer"},
+        "exists": {"type": "boolean"}, "granted": {"type": "boolean"}, "offered": {"type": "boolean"}, "notOffered": {"type": "string"},
+        "generation": {"type": "integer"}}},
       "ExecResult": {"type": "object", "required": ["exitCode", "signal", "stdout", "stderr", "encoding"], "properties": {
         "exitCode": {"type": "integer", "description": "128+n when killed by signal n, 124 when it took too long"},
         "signal": {"type": "integer", "nullable": true},

@@ -130,6 +130,27 @@ TEST_F(ApiTest, AgentsAreListedAndFound) {
   EXPECT_THAT(absent.body, HasSubstr("no agent a2 in namespace default"));
 }
 
+TEST_F(ApiTest, PolicyIsExplainedWithoutACallOrARecord) {
+  const std::string base = "/v1/namespaces/default/agents/a1/policy/";
+  const size_t records = core_.AuditLines().size();
+  const json granted = json::parse(Get(base + "kv", kReader).body);
+  EXPECT_EQ(granted["decision"], "allow");
+  EXPECT_EQ(granted["rule"], "tools");
+  EXPECT_EQ(granted["exists"], true);
+  EXPECT_EQ(granted["granted"], true);
+  const json unknown = json::parse(Get(base + "nope").body);
+  EXPECT_EQ(unknown["decision"], "deny");
+  EXPECT_EQ(unknown["exitCode"], 127);
+  EXPECT_EQ(unknown["exists"], false);
+  EXPECT_EQ(unknown["granted"], true) << "the Agent lists it, the configuration does not know it";
+  EXPECT_EQ(Get(base + "..%2F..%2Fkv").status, 400);
+  EXPECT_EQ(json::parse(Get(base + "exec").body)["kind"], "exec");
+  EXPECT_EQ(Get("/v1/namespaces/default/agents/a2/policy/kv").status, 404);
+  EXPECT_EQ(Get(base).status, 404);
+  EXPECT_EQ(Ask("POST", base + "kv", Bearer(kAll)).status, 405);
+  EXPECT_EQ(core_.AuditLines().size(), records);
+}
+
 TEST_F(ApiTest, ToolsAreListedWithoutTheirSecrets) {
   const auto answer = Get("/v1/tools");
   EXPECT_EQ(json::parse(answer.body)["items"][0]["name"], "kv");

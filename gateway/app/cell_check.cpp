@@ -1,0 +1,66 @@
+#include "gateway/app/cell_check.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/loop.h"
+#include "base/socket_stream.h"
+#include "gateway/tools/cell.h"
+
+namespace beige {
+namespace {
+constexpr std::chrono::seconds kCellCheckPatience{10};
+
+std::string OnPath(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  const std::string all = path != nullptr ? path : "/usr/bin:/bin";
+  for (size_t start = 0; start <= all.size();) {
+    const size_t end = std::min(all.find(':', start), all.size());
+    const std::string candidate = JoinPath(all.substr(start, end - start), program);
+    if (candidate.front() == '/' && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    start = end + 1;
+  }
+  return "";
+}
+}  // namespace
+
+Result<> CheckCell(const HomePaths& paths) {
+  const std::string scratch = paths.DataGateway() + "/.cell-check-" + std::to_string(::getpid());
+  ToolManifest manifest;
+  manifest.name = "doctor";
+  manifest.description = "Nothing; it shows that a cell can be made";
+  manifest.command = {"true"};
+  manifest.folder = scratch + "/tool";
+  BEIGE_TRY(MakeDirs(manifest.folder, 0700));
+  Result<> result = Fail(Code::kTimeout, "a cell did not come up within " + FormatDuration(kCellCheckPatience));
+  {
+    Loop loop;
+    WriteBatch batch;
+    Reaper reaper(loop);
+    const CellHost host{loop, batch, reaper, OnPath("bwrap"), [] {
+                          const std::string binary = ExecutableDir() + "/beige-sandbox";
+                          return Exists(binary) ? binary : std::string();
+                        }};
+    std::unique_ptr<Cell> cell;
+    const auto look = [&] {
+      if (!cell || cell->state() == Cell::State::kStarting) return;
+      if (cell->state() == Cell::State::kUp) result = {};
+      if (cell->state() == Cell::State::kFailed) result = Fail(Code::kUnavailable, cell->reason());
+      loop.Stop();
+    };
+    Timer patience(loop);
+    patience.Start(kCellCheckPatience, [&] { loop.Stop(); });
+    cell = std::make_unique<Cell>(host, AgentRef{"default", "doctor", "doctor"}, std::make_shared<const ToolManifest>(std::move(manifest)), scratch + "/data", look);
+    loop.Post(look);  // it may have failed before there was anybody to tell
+    loop.Run();
+  }
+  static_cast<void>(RemoveTree(scratch));
+  return result;
+}
+
+}  // namespace beige
