@@ -23,6 +23,10 @@ void Watch::Add(const std::string& path) {
   if (fd_) ::inotify_add_watch(fd_.get(), path.c_str(), kMask);
 }
 
+void Watch::AddSelf(const std::string& directory) {
+  if (fd_) ::inotify_add_watch(fd_.get(), directory.c_str(), IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
+}
+
 bool Watch::Wait(std::optional<SteadyTime> deadline) {
   int timeout = MillisUntil(deadline);
   if (!fd_) {

@@ -20,6 +20,9 @@ class Watch {
   // add again before each reading.
   void Add(const std::string& path);
 
+  // Only the removal or renaming of the directory itself, not what happens in it.
+  void AddSelf(const std::string& directory);
+
   // Until something changed (true) or the deadline passed (false); no deadline = for ever.
   bool Wait(std::optional<SteadyTime> deadline);
 

@@ -1,5 +1,7 @@
 #include "cli/supervise/gateway_view.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +19,18 @@ std::string RealPath(const std::string& path) {
   std::error_code ec;
   const fs::path real = fs::canonical(path, ec);
   return ec ? "" : real.string();
+}
+
+// What tells a directory from the one that had its name before: numbers of inodes are used again, so with its generation where the file
+// system has one.
+std::string FileHandle(const std::string& path) {
+  alignas(file_handle) char buffer[sizeof(file_handle) + MAX_HANDLE_SZ] = {};
+  auto* handle = reinterpret_cast<file_handle*>(buffer);
+  handle->handle_bytes = MAX_HANDLE_SZ;
+  int mount = 0;
+  if (::name_to_handle_at(AT_FDCWD, path.c_str(), handle, &mount, 0) == 0) return std::string(buffer, sizeof(file_handle) + handle->handle_bytes);
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 ? std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino) : "";
 }
 
 std::string ConfiguredSocket(const HomePaths& paths, const EnvLookup& env) {
@@ -65,6 +79,8 @@ Result<GatewayView> DescribeGatewayView(const HomePaths& paths, const EnvLookup&
   }
   const std::string table = ReadFile("/proc/net/unix", 64u << 20).value_or("");
   view.masked = DirectoriesOf(EngineSockets(ConfiguredSocket(paths, env), env, table));
+
+  for (const auto& mask : view.masked) view.masked_ids.push_back(FileHandle(mask));
 
   std::set<std::string> kept{view.home};
   for (const auto& path : Needed(paths, env)) {

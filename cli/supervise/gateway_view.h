@@ -16,6 +16,7 @@ struct GatewayView {
   std::string home;                    // real path
   std::vector<std::string> writable;   // real paths
   std::vector<std::string> masked;     // directories of engine sockets, real paths
+  std::vector<std::string> masked_ids; // of the same, as the file system knows them: one that is made anew is no longer masked
   std::vector<std::string> kept;       // stay visible (read-only) though a masked directory holds them
   bool as_root = false;                // the effective uid is 0
   bool operator==(const GatewayView&) const = default;

@@ -53,10 +53,16 @@ std::string UnmaskedEngine(const HomePaths& paths, const ViewInForce& view) {
   if (!*view) return "";
   const auto now = DescribeGatewayView(paths, ProcessEnv());
   if (!now) return "";  // the gateway's own start would fail as well and say why
-  for (const auto& directory : now->masked) {
-    if (std::find((*view)->masked.begin(), (*view)->masked.end(), directory) == (*view)->masked.end()) return directory;
+  const GatewayView& then = **view;
+  for (size_t i = 0; i < now->masked.size(); ++i) {
+    const auto known = std::find(then.masked.begin(), then.masked.end(), now->masked[i]);
+    if (known == then.masked.end() || then.masked_ids[static_cast<size_t>(known - then.masked.begin())] != now->masked_ids[i]) return now->masked[i];
   }
   return "";
+}
+
+bool MaskIsGone(const ViewInForce& view) {
+  return *view && std::any_of((*view)->masked.begin(), (*view)->masked.end(), [](const auto& directory) { return !Exists(directory); });
 }
 
 bool GatewayAnswers(const HomePaths& paths, pid_t pid) {

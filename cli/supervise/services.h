@@ -27,9 +27,12 @@ using ViewInForce = std::shared_ptr<std::optional<GatewayView>>;
 // beige-gateway (in its view when split.kind is namespace) and beige-operator, in the order in which they are started.
 std::vector<Service> ServicesOf(const HomePaths& paths, const PrivilegeSplit& split, const ViewInForce& view);
 
-// The directory of an engine's socket that the running gateway still sees: a new socket in operator.yaml, or an engine that was started
-// after the gateway. "" when there is none.
+// The directory of an engine's socket that the running gateway still sees: a new socket in operator.yaml, an engine that was started
+// after the gateway, or a directory that was removed and made again (the mask went with it). "" when there is none.
 std::string UnmaskedEngine(const HomePaths& paths, const ViewInForce& view);
+
+// A masked directory was removed: it may come back unmasked at any moment.
+bool MaskIsGone(const ViewInForce& view);
 
 inline constexpr size_t kGatewayIndex = 0;
 inline constexpr size_t kOperatorIndex = 1;

@@ -1,18 +1,17 @@
 #include "cli/supervise/view_check.h"
 
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-
 #include "base/files.h"
-#include "base/spawn.h"
 #include "base/unix_socket.h"
+#include "cli/supervise/captured.h"
 #include "cli/supervise/engine_sockets.h"
 
 namespace beige::cli {
 namespace {
+constexpr auto kPatience = std::chrono::seconds(20);
+
 bool CanWrite(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
   return static_cast<bool>(fd);
@@ -24,17 +23,6 @@ bool CanCreateIn(const std::string& directory) {
   if (!fd) return false;
   ::unlink(probe.c_str());
   return true;
-}
-
-std::string ReadAll(int fd) {
-  std::string text;
-  char buffer[4096];
-  for (;;) {
-    const ssize_t n = ::read(fd, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return text;
-    if (text.size() < 16384) text.append(buffer, static_cast<size_t>(n));
-  }
 }
 }  // namespace
 
@@ -61,27 +49,14 @@ std::vector<std::string> CheckView(const HomePaths& paths, const EnvLookup& env)
 }
 
 Result<> ProveView(const HomePaths& paths, const GatewayView& view) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return FailErrno(errno, "pipe");
-  const UniqueFd reader(ends[0]);
-  UniqueFd writer(ends[1]);
-  SpawnRequest request;
-  request.argv = {"bwrap"};
-  for (auto& argument : BubblewrapArguments(view)) request.argv.push_back(std::move(argument));
-  request.argv.insert(request.argv.end(), {ExecutableDir() + "/beige", "internal", "check-view", "--home", paths.home()});
-  request.environment = CurrentEnvironment();
-  request.fds = {{writer.get(), 1}, {writer.get(), 2}};
-  auto pid = Spawn(request);
-  if (!pid) return Fail(Code::kUnavailable, "bubblewrap is not installed (" + pid.error().message + ")");
-  writer.Reset();
-  std::string text = ReadAll(reader.get());
-  int status = 0;
-  while (::waitpid(*pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  while (text.ends_with('\n')) text.pop_back();
-  const bool leaks = WIFEXITED(status) && WEXITSTATUS(status) == kViewLeaks;
-  return Fail(leaks ? Code::kDenied : Code::kUnavailable, text.empty() ? "bubblewrap failed without a word" : text);
+  std::vector<std::string> argv = {"bwrap"};
+  for (auto& argument : BubblewrapArguments(view)) argv.push_back(std::move(argument));
+  argv.insert(argv.end(), {ExecutableDir() + "/beige", "internal", "check-view", "--home", paths.home()});
+  const auto run = RunCaptured(argv, kPatience);
+  if (!run && run.error().code == Code::kUnavailable) return Fail(Code::kUnavailable, "bubblewrap is not installed (" + run.error().message + ")");
+  if (!run) return tl::make_unexpected(run.error());
+  if (run->status == 0) return {};
+  return Fail(run->status == kViewLeaks ? Code::kDenied : Code::kUnavailable, run->text.empty() ? "bubblewrap failed without a word" : run->text);
 }
 
 }  // namespace beige::cli

@@ -20,6 +20,17 @@ class ViewTest : public ::testing::Test {
   }
   ~ViewTest() override { static_cast<void>(RemoveTree(directory_)); }
 
+  // What the running gateway sees now.
+  nlohmann::json LookAgain() {
+    const int before = beige_.Json("data/gateway/view.json").value("looks", 0);
+    ::kill(beige_.Pid("gatewayPid"), SIGUSR1);
+    EXPECT_TRUE(Eventually([&] {
+      const auto view = beige_.Json("data/gateway/view.json");
+      return view.is_object() && view.value("looks", 0) > before;
+    }));
+    return beige_.Json("data/gateway/view.json");
+  }
+
   const std::string directory_ = TemporaryDirectory();
   UniqueFd listener_;
   Installation beige_;
@@ -65,6 +76,44 @@ TEST_F(ViewTest, AnotherEngineInOperatorYamlRestartsTheGatewayBehindANewView) {
   ASSERT_TRUE(beige_.AnswersWithNewPid("gatewayPid", gateway));
   EXPECT_EQ(beige_.Json("data/gateway/view.json")["engine"], false);
   EXPECT_TRUE(beige_.home().Has("data/gateway/stopped")) << "it was asked to stop, not killed";
+}
+
+TEST_F(ViewTest, TheViewHoldsWhenTheEngineIsRestarted) {
+  ASSERT_TRUE(CanMakeUserNamespaces()) << "this machine makes no user namespaces: install bubblewrap, or allow them (kernel.unprivileged_userns_clone)";
+  ASSERT_EQ(beige_.Beige({"up", "--detach"}, environment_).status, 0);
+  const pid_t gateway = beige_.Pid("gatewayPid");
+  listener_.Reset();
+  ASSERT_TRUE(RemoveFile(directory_ + "/engine.sock"));
+  listener_ = std::move(ListenUnix(directory_ + "/engine.sock", 0666).value());
+  ASSERT_TRUE(ConnectUnix(directory_ + "/engine.sock")) << "from here it answers again";
+  const auto view = LookAgain();
+  EXPECT_EQ(view["engine"], false);
+  EXPECT_EQ(view["engineThroughProc"], false);
+  EXPECT_EQ(beige_.Pid("gatewayPid"), gateway) << "nothing needed to be started again";
+}
+
+TEST_F(ViewTest, TheViewHoldsWhenOperatorYamlIsRenamedOver) {
+  ASSERT_TRUE(CanMakeUserNamespaces()) << "this machine makes no user namespaces: install bubblewrap, or allow them (kernel.unprivileged_userns_clone)";
+  ASSERT_EQ(beige_.Beige({"up", "--detach"}, environment_).status, 0);
+  const std::string text = beige_.home().Read("operator.yaml") + "resync: 50s\n";
+  beige_.home().Write("operator.yaml", text, 0666);  // by rename, as editors save
+  const auto view = LookAgain();
+  EXPECT_EQ(view["operatorYaml"], false);
+  EXPECT_EQ(view["agentsDir"], false);
+  EXPECT_EQ(view["engine"], false);
+  EXPECT_EQ(beige_.home().Read("operator.yaml"), text);
+}
+
+TEST_F(ViewTest, AnEnginesDirectoryThatIsMadeAnewIsMaskedAgain) {
+  ASSERT_TRUE(CanMakeUserNamespaces()) << "this machine makes no user namespaces: install bubblewrap, or allow them (kernel.unprivileged_userns_clone)";
+  ASSERT_EQ(beige_.Beige({"up", "--detach"}, environment_).status, 0);
+  const pid_t gateway = beige_.Pid("gatewayPid");
+  listener_.Reset();
+  ASSERT_TRUE(RemoveTree(directory_));  // the mask goes with it
+  ASSERT_TRUE(MakeDirs(directory_, 0700));
+  listener_ = std::move(ListenUnix(directory_ + "/engine.sock", 0666).value());
+  ASSERT_TRUE(beige_.AnswersWithNewPid("gatewayPid", gateway));
+  EXPECT_EQ(LookAgain()["engine"], false);
 }
 
 TEST_F(ViewTest, WithoutBubblewrapItStartsAllTheSameAndSaysSo) {
