@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/home_agents.h"
 #include "cli/lines.h"
 #include "cli/processes.h"
 #include "cli/report.h"
@@ -109,13 +110,18 @@ int RunEvents(const Globals& globals, const EventsOptions& options) {
   const HomePaths paths = globals.paths();
   const LineFilter filter = NamesAgent(globals, options.name);
   off_t end = 0;
-  for (const auto& line : TailLines(EventFiles(paths), static_cast<size_t>(options.lines), filter, &end)) PrintEvent(globals, line);
+  const auto lines = TailLines(EventFiles(paths), static_cast<size_t>(options.lines), filter, &end);
+  for (const auto& line : lines) PrintEvent(globals, line);
   if (options.watch) {
     std::vector<LineFollower> files;
     files.emplace_back(paths.EventsFile(), end);
     Follow(std::move(files), [&](size_t, const std::string& line) {
       if (filter(line)) PrintEvent(globals, line);
     });
+  }
+  // Of an agent that is gone its events are still told; of one that never was there is nothing to tell.
+  if (lines.empty() && options.lines > 0 && !options.name.empty() && !ReadAgent(paths, globals.Key(options.name))) {
+    return Report("events", kNotFound, "agent " + globals.Key(options.name).ToString() + ": no such agent, and no events of one; 'beige get agents' lists what is");
   }
   return kDone;
 }

@@ -8,7 +8,9 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "cli/check.h"
+#include "cli/gateway_address.h"
 #include "cli/home_agents.h"
+#include "cli/privilege_split.h"
 #include "cli/processes.h"
 #include "cli/report.h"
 #include "cli/rest.h"
@@ -26,21 +28,11 @@ struct HomeStatus {
   bool gateway_ready = false;
   std::string gateway_state;  // ready | not ready: why | not running
   bool operator_runs = false;
+  PrivilegeSplit split;
   size_t agents = 0;
   size_t agents_ready = 0;
   std::vector<std::string> problems;
 };
-
-// Where the gateway can be reached from here; its info file has the port, gateway.yaml the address.
-std::string GatewayAddress(const HomePaths& paths, int port) {
-  std::string host = "127.0.0.1";
-  if (const auto text = ReadFileIfExists(paths.GatewayYaml()); text && *text) {
-    if (const auto loaded = LoadGatewayConfig(**text, paths.GatewayYaml(), AnyEnv()); loaded.value) host = loaded.value->http.host;
-  }
-  if (host == "0.0.0.0") host = "127.0.0.1";
-  if (host == "::") host = "::1";
-  return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(port);
-}
 
 // The process read the same files, so it mostly says what is there already.
 void AddProblems(const std::string& who, const std::vector<std::string>& said, std::vector<std::string>& problems) {
@@ -71,6 +63,7 @@ HomeStatus Look(const HomePaths& paths) {
   LookAtGateway(paths, status);
   if (const auto info = ReadOperatorInfo(paths)) status.operator_ = *info;
   status.operator_runs = IsRunning(status.operator_.pid, kOperatorProcess);
+  status.split = SplitOf(status.operator_, status.gateway, status.supervisor.has_value(), status.up);
   for (const auto& view : ReadAgents(paths)) {
     ++status.agents;
     if (SummaryOf(view).ready == "True") ++status.agents_ready;
@@ -99,8 +92,8 @@ std::string Since(const std::string& time) {
 
 std::string ToJson(const HomePaths& paths, const HomeStatus& s, int status) {
   using nlohmann::ordered_json;
-  ordered_json out{{"home", paths.home()}, {"running", status == kDone}, {"privilegeSplit", s.up.privilege_split.empty() ? "unknown" : s.up.privilege_split}};
-  if (!s.up.privilege_reason.empty()) out["privilegeReason"] = s.up.privilege_reason;
+  ordered_json out{{"home", paths.home()}, {"running", status == kDone}, {"privilegeSplit", s.split.kind}};
+  if (!s.split.reason.empty()) out["privilegeReason"] = s.split.reason;
   out["supervisor"] = {{"running", s.supervisor.has_value()}, {"pid", s.supervisor.value_or(0)}, {"startTime", s.up.start_time}};
   out["gateway"] = {{"running", s.gateway_runs}, {"ready", s.gateway_ready}};
   if (s.gateway_runs) {
@@ -109,6 +102,7 @@ std::string ToJson(const HomePaths& paths, const HomeStatus& s, int status) {
   out["operator"] = {{"running", s.operator_runs}};
   if (s.operator_runs) {
     out["operator"].update({{"pid", s.operator_.pid}, {"version", s.operator_.version}, {"metricsPort", s.operator_.metrics_port}});
+    if (!s.operator_.notice.empty()) out["notice"] = s.operator_.notice;
     out["engine"] = {{"type", s.operator_.engine_type},   {"version", s.operator_.engine_version}, {"api", s.operator_.engine_api},
                      {"socket", s.operator_.engine_socket}, {"state", s.operator_.engine_state}};
   }
@@ -135,10 +129,9 @@ int RunStatus(const Globals& globals) {
   table.Add({"operator", s.operator_runs ? "running (pid " + std::to_string(s.operator_.pid) + "), metrics 127.0.0.1:" + std::to_string(s.operator_.metrics_port)
                                          : "not running"});
   table.Add({"engine", EngineLine(s)});
-  std::string split = s.supervisor && !s.up.privilege_split.empty() ? s.up.privilege_split : "unknown";
-  if (!s.up.privilege_reason.empty()) split += ": " + s.up.privilege_reason;
-  table.Add({"privilege split", split});
+  table.Add({"privilege split", s.split.kind + (s.split.reason.empty() ? "" : ": " + s.split.reason)});
   table.Add({"agents", std::to_string(s.agents_ready) + "/" + std::to_string(s.agents) + (s.operator_runs ? " ready" : " ready when the operator last looked")});
+  if (s.operator_runs && !s.operator_.notice.empty()) table.Add({"notice", s.operator_.notice});
   for (const auto& problem : s.problems) table.Add({"problem", problem});
   Print(table.Render(false));
   if (status == kUnavailable) PrintError("status", "beige is not up on " + paths.home() + ": no supervisor holds its lock; start it with 'beige up'");

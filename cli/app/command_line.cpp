@@ -6,19 +6,25 @@
 #include <string>
 #include <vector>
 
-// The only file that pays for CLI11.
+// This file and command_tree.cpp pay for CLI11.
 #include <CLI/CLI.hpp>
 
 #include "base/files.h"
+#include "cli/adopt.h"
+#include "cli/app/command_tree.h"
 #include "cli/app/internal.h"
 #include "cli/apply.h"
 #include "cli/audit.h"
 #include "cli/check.h"
+#include "cli/completion/scripts.h"
+#include "cli/doctor/doctor.h"
 #include "cli/exec_command.h"
+#include "cli/explain.h"
 #include "cli/get.h"
 #include "cli/globals.h"
 #include "cli/init.h"
 #include "cli/logs.h"
+#include "cli/policy.h"
 #include "cli/report.h"
 #include "cli/status.h"
 #include "cli/up.h"
@@ -43,15 +49,16 @@ class CommandLine {
     AddWait();
     AddExec();
     AddRecords();
+    AddAnswers();
   }
 
   int Run(std::vector<std::string> arguments) {
     const std::string command = NameOf(arguments);
-    // Everything after `--` is the command's, also a second `--` and words that look like our options.
-    if (command == "exec") {
+    // Everything after `--` is the command's (or the tool's), also a second `--` and words that look like our options.
+    if (command == "exec" || command == "policy explain") {
       const auto cut = std::find(arguments.begin(), arguments.end(), "--");
       if (cut != arguments.end()) {
-        exec_.command.assign(cut + 1, arguments.end());
+        (command == "exec" ? exec_.command : policy_.args).assign(cut + 1, arguments.end());
         arguments.erase(cut, arguments.end());
         cut_ = true;
       }
@@ -110,6 +117,8 @@ class CommandLine {
     auto* down = Command(app_, "down", "Stop what `up` started; sandboxes stay", "beige down --delete-sandboxes", [this] { return RunDown(globals_, down_); });
     down->add_flag("--delete-sandboxes", down_.delete_sandboxes, "remove this home's sandboxes too; workspaces stay");
     Command(app_, "status", "What runs, and what is wrong", "beige status -o json", [this] { return RunStatus(globals_); });
+    Command(app_, "doctor", "What this machine and this home need for agents to run", "beige doctor -o json", [this] { return RunDoctor(globals_); });
+    Command(app_, "adopt", "Make a home that was copied or moved the one that its sandboxes belong to", "beige adopt", [this] { return RunAdopt(globals_); });
     Command(app_, "version", "Version of this program", "beige version -o json", [this] { return RunVersion(globals_); });
   }
 
@@ -184,6 +193,25 @@ class CommandLine {
     events->add_flag("-w,--watch", events_.watch, "go on with new ones");
   }
 
+  void AddAnswers() {
+    auto* explain = Command(app_, "explain", "What a field of an Agent or of a configuration file means", "beige explain agent.spec.sandbox", [this] { return RunExplain(globals_, field_); });
+    explain->add_option("FIELD", field_, "agent, gateway, operator or tool, and the field's path")->required();
+    auto* policy = Command(app_, "policy", "What agents may do", "beige policy explain researcher kv get a", nullptr);
+    auto* of_call = Command(*policy, "explain", "What the gateway would decide about a call, and by which rule", "beige policy explain researcher kv get a", [this] {
+      policy_.args.insert(policy_.args.begin(), policy_words_.begin(), policy_words_.end());
+      return RunPolicyExplain(globals_, policy_);
+    });
+    of_call->add_option("NAME", policy_.agent, "the agent's name")->required();
+    of_call->add_option("TOOL", policy_.tool, "the tool's name, or exec")->required();
+    of_call->add_option("ARGS", policy_words_, "the call's arguments; those that look like options after --");
+    auto* completion = Command(app_, "completion", "Print a completion script for a shell", "beige completion bash", [this] {
+      const CommandTree tree = TreeOf(app_);
+      Print(shell_ == "bash" ? BashCompletion(tree) : shell_ == "zsh" ? ZshCompletion(tree) : FishCompletion(tree));
+      return kDone;
+    });
+    completion->add_option("SHELL", shell_, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  }
+
   CLI::App app_;
   Globals globals_;
   std::string home_;
@@ -205,6 +233,10 @@ class CommandLine {
   std::string audit_id_;
   LogsOptions logs_;
   EventsOptions events_;
+  std::string field_;
+  PolicyExplainOptions policy_;
+  std::vector<std::string> policy_words_;
+  std::string shell_;
 };
 }  // namespace
 

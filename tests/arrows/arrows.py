@@ -34,10 +34,11 @@ ALLOWED = {
     "gateway/metrics": {"base", "api"},
     "gateway/config": {"base", "api", "gateway/audit", "gateway/roster", "gateway/calls"},
     "gateway/admin": {"base", "api", "gateway/roster", "gateway/audit", "gateway/calls"},
-    "gateway/http": {"base", "api", "http", "protocol", "gateway/config", "gateway/calls", "gateway/roster", "gateway/audit", "gateway/metrics"},
+    "gateway/http": {"base", "api", "http", "protocol", "gateway/config", "gateway/calls", "gateway/policy", "gateway/roster", "gateway/audit", "gateway/metrics"},
     "gateway/cli_socket": {"base", "api", "protocol", "gateway/calls", "gateway/roster", "gateway/link"},
     "gateway/app": {"base", "api", "http", "protocol", "gateway"},
-    "cli": {"base", "api", "protocol"},
+    "cli": {"base", "api", "crds", "protocol", "cli/doctor"},
+    "cli/doctor": {"base", "api", "protocol", "cli", "runtime/engine"},  # of which it takes the look for sockets only
     "bench": {"base", "api", "protocol"},
 }
 # Header -> how many .cpp files of the product may include it, directly.

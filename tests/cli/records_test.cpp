@@ -74,6 +74,10 @@ TEST_F(RecordsTest, EventsOfOneAgentAndWatched) {
   home_.Write("data/operator/events/events.jsonl", head + "\"agent\":\"a1\",\"reason\":\"One\"}\n" + head + "\"agent\":\"a12\",\"reason\":\"Two\"}\n");
   EXPECT_THAT(home_.Beige({"events"}).out, HasSubstr("Two"));
   EXPECT_THAT(home_.Beige({"events", "a1"}).out, Not(HasSubstr("Two")));
+  const Outcome nobody = home_.Beige({"events", "a3"});
+  EXPECT_EQ(nobody.status, 3);
+  EXPECT_THAT(nobody.err, HasSubstr("no such agent"));
+  EXPECT_EQ(home_.Beige({"events", "a12"}).status, 0) << "its events are told though it is gone";
   Program watch(home_.Command({"events", "a1", "-w"}));
   ASSERT_TRUE(watch.AwaitOutput("One"));
   Append("data/operator/events/events.jsonl", head + "\"agent\":\"a1\",\"reason\":\"Three\"}\n");

@@ -35,6 +35,11 @@ TEST(UsageTest, BadUsageIsOneLineThatSaysWhatToDo) {
       {{"exec", "a1", "--env", "X", "--", "ls"}, 125, "want KEY=VALUE"},
       {{"exec", "a1", "--", "ls"}, 125, "run/cli.sock: nobody listens there); start it with 'beige up'"},
       {{"status"}, 5, "start it with 'beige up'"},
+      {{"explain"}, 2, "beige: explain: FIELD is required; see 'beige explain --help'"},
+      {{"policy", "explain", "a1"}, 2, "beige: policy explain: TOOL is required; see 'beige policy explain --help'"},
+      {{"policy", "explain", "a1", "kv"}, 5, "start it with 'beige up'"},
+      {{"completion", "csh"}, 2, "csh not in {"},
+      {{"adopt", "--home", "/nonexistent"}, 3, "choose another with --home"},
       {{"config", "check", "--home", "/nonexistent"}, 3, "beige init"},
   };
   for (const auto& c : cases) {
@@ -48,7 +53,8 @@ TEST(UsageTest, BadUsageIsOneLineThatSaysWhatToDo) {
 TEST(UsageTest, EveryCommandHasHelpWithAnExample) {
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"up"}, {"down"}, {"status"}, {"version"}, {"init"}, {"config", "check"}, {"apply"}, {"delete"}, {"get"}, {"describe"}, {"wait"}, {"exec"},
-        {"audit", "tail"}, {"audit", "show"}, {"logs"}, {"events"}}) {
+        {"audit", "tail"}, {"audit", "show"}, {"logs"}, {"events"},
+        {"doctor"}, {"adopt"}, {"explain"}, {"policy", "explain"}, {"completion"}}) {
     std::vector<std::string> arguments = command;
     arguments.push_back("--help");
     const Outcome help = RunBeige(arguments);
