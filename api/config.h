@@ -52,6 +52,7 @@ struct GatewayConfig {
   Listen metrics{"127.0.0.1", 9433};
   AuditSync audit_sync = AuditSync::kBatch;
   int64_t audit_per_agent_bytes_per_day = 1LL << 30;
+  std::chrono::milliseconds audit_keep{std::chrono::hours(24 * 90)};  // rotated files
   LinkLimits limits;
   std::map<std::string, ToolConfig> tools;
   std::map<std::string, SkillConfig> skills;
@@ -72,6 +73,7 @@ struct OperatorConfig {
   std::vector<std::string> allowed_volume_roots;    // absolute; empty = no volumes
   uint32_t uid_first = 200000;
   uint32_t uid_last = 265535;
+  int64_t disk_min_free = 1LL << 30;  // of the home's disk
   Listen metrics{"127.0.0.1", 9434};
   std::chrono::milliseconds resync{60000};
   bool operator==(const OperatorConfig&) const = default;

@@ -41,6 +41,7 @@ Loaded<GatewayConfig> LoadGatewayConfig(std::string_view text, const std::string
   config.metrics = reader.ListenAt(root["metrics"]["listen"], "metrics.listen");
   config.audit_sync = SyncOf(root["audit"]["sync"].text);
   config.audit_per_agent_bytes_per_day = reader.Bytes(root["audit"]["perAgentBytesPerDay"], "audit.perAgentBytesPerDay", kMiB);
+  config.audit_keep = reader.Duration(root["audit"]["keep"], "audit.keep", std::chrono::hours(24), std::chrono::hours(24 * 3650));
   config.limits.connections = root["limits"]["connections"].integer;
   config.limits.calls = root["limits"]["calls"].integer;
   config.limits.buffered_bytes = reader.Bytes(root["limits"]["bufferedBytes"], "limits.bufferedBytes", kMiB);

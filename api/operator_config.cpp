@@ -69,6 +69,7 @@ Loaded<OperatorConfig> LoadOperatorConfig(std::string_view text, const std::stri
     config.allowed_volume_roots.push_back(folder);
   }
   ReadUidRange(reader, root["uidRange"], config);
+  config.disk_min_free = reader.Bytes(root["disk"]["minFree"], "disk.minFree", 1 << 20);
   config.metrics = reader.ListenAt(root["metrics"]["listen"], "metrics.listen");
   config.resync = reader.Duration(root["resync"], "resync", std::chrono::seconds(1), std::chrono::hours(24));
   if (!reader.problems().empty()) return {std::nullopt, reader.problems().Take()};

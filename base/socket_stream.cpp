@@ -10,6 +10,8 @@ namespace beige {
 namespace {
 constexpr size_t kReadBytes = 64u << 10;
 constexpr size_t kKeepCapacity = 64u << 10;
+constexpr int kReadCost = 4;           // of Turns::kShare
+constexpr size_t kBytesPerCost = 2048;
 }  // namespace
 
 void WriteBatch::Leave() {
@@ -27,18 +29,19 @@ void WriteBatch::Leave() {
   depth_ = 0;
 }
 
-SocketStream::SocketStream(Loop& loop, WriteBatch& batch, UniqueFd fd, SocketStreamOwner* owner)
-    : loop_(loop), batch_(batch), fd_(std::move(fd)), owner_(owner), watch_(std::make_unique<FdWatch>(loop, fd_.get())) {
+SocketStream::SocketStream(Loop& loop, WriteBatch& batch, UniqueFd fd, SocketStreamOwner* owner, Party* party)
+    : loop_(loop), batch_(batch), fd_(std::move(fd)), owner_(owner), party_(party), watch_(std::make_unique<FdWatch>(loop, fd_.get())) {
   Rearm();
 }
 
 SocketStream::~SocketStream() {
   *alive_ = false;
+  if (waits_) party_->Leave(this);
   if (dirty_) std::erase(batch_.dirty_, this);
 }
 
 void SocketStream::Rearm() {
-  const bool read = !paused_ && !eof_ && !broken_ && !closing_ && unsent() <= kPauseAt;
+  const bool read = !paused_ && !waits_ && !eof_ && !broken_ && !closing_ && unsent() <= kPauseAt;
   // Without reading, the end of the peer would go unnoticed.
   const bool hangup = !read && !broken_;
   if (read != reading_) {
@@ -63,6 +66,20 @@ void SocketStream::CloseWhenSent() {
 }
 
 void SocketStream::OnReadable() {
+  if (party_ == nullptr || party_->Take(kReadCost)) return Read();
+  waits_ = true;
+  Rearm();
+  party_->Wait(this);
+}
+
+void SocketStream::OnTurn() {
+  waits_ = false;
+  party_->Owe(kReadCost);
+  Rearm();
+  if (reading_) Read();
+}
+
+void SocketStream::Read() {
   char buffer[kReadBytes];
   const ssize_t n = ::recv(fd_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
   if (n < 0) {
@@ -70,7 +87,7 @@ void SocketStream::OnReadable() {
     Break();
     return;
   }
-  const std::shared_ptr<bool> alive = alive_;
+  if (party_ != nullptr) party_->Owe(static_cast<int>(static_cast<size_t>(n) / kBytesPerCost));
   WriteBatch& batch = batch_;
   batch.Enter();
   if (n > 0) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/loop.h"
+#include "base/turns.h"
 #include "base/unique_fd.h"
 
 namespace beige {
@@ -41,13 +42,14 @@ class SocketStreamOwner {
 };
 
 // A connected Unix stream socket on a loop: bytes in by callback, bytes out by a queue that never blocks.
-// Reading stops by itself while more than kPauseAt bytes wait unsent, so that a peer that does not read can't make us queue answers.
-class SocketStream {
+// Reading stops by itself while more than kPauseAt bytes wait unsent, so that a peer that does not read can't make us queue answers; with
+// a party, each read is taken from that party's share, and what is over it waits for a turn.
+class SocketStream final : public TurnTaker {
  public:
   static constexpr size_t kPauseAt = 256u << 10;
 
-  SocketStream(Loop& loop, WriteBatch& batch, UniqueFd fd, SocketStreamOwner* owner);
-  ~SocketStream();
+  SocketStream(Loop& loop, WriteBatch& batch, UniqueFd fd, SocketStreamOwner* owner, Party* party = nullptr);
+  ~SocketStream() override;
   SocketStream(const SocketStream&) = delete;
   SocketStream& operator=(const SocketStream&) = delete;
 
@@ -61,9 +63,13 @@ class SocketStream {
   void CloseWhenSent();
   size_t unsent() const { return out_.size() - head_; }
   int fd() const { return fd_.get(); }
+  // What came cost more than its bytes show.
+  void Owe(int cost) {
+    if (party_ != nullptr) party_->Owe(cost);
+  }
   // Hands over what has come so far, without waiting for the loop to notice it.
   void ReadNow() {
-    if (reading_) OnReadable();
+    if (reading_ || waits_) Read();
   }
   // Lets what is queued go out as far as the peer takes it now. For a last word before the stream is destroyed.
   void Flush();
@@ -71,6 +77,8 @@ class SocketStream {
  private:
   friend class WriteBatch;
   void OnReadable();
+  void OnTurn() override;
+  void Read();
   void Break();
   void Rearm();
 
@@ -78,6 +86,7 @@ class SocketStream {
   WriteBatch& batch_;
   UniqueFd fd_;
   SocketStreamOwner* owner_;
+  Party* const party_;
   std::unique_ptr<FdWatch> watch_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::string out_;
@@ -87,6 +96,7 @@ class SocketStream {
   bool reading_ = false;
   bool hangup_ = false;
   bool paused_ = false;
+  bool waits_ = false;  // for its turn to read
   bool eof_ = false;
   bool broken_ = false;
   bool closing_ = false;

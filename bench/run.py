@@ -283,8 +283,28 @@ def restart():
     wait_gone(names)
 
 
+def fair():
+    """A neighbour's p99 while another agent floods its own link from inside its sandbox; the floor is its quiet p99."""
+    agent("loud", "  sandbox: {resources: {limits: {cpu: 500m}}}\n")
+    wait_ready(["loud"])
+    program = pathlib.Path(local("loud")["workspace"]) / "flood"
+    shutil.copy(BUILD / "bench/flood", program)
+    program.chmod(0o755)
+    socket_path = local("b1")["socket"]
+    for how in ("pipeline", "lines", "connects", "slow"):
+        quiet, value = [], []
+        for _ in range(ROUNDS):
+            quiet.append(call_bench("--socket", socket_path)["p99_us"])
+            flood = subprocess.Popen([BUILD / "bin/beige", "--home", HOME, "exec", "loud", "--", "/workspace/flood", how, "2"], stdout=subprocess.PIPE)
+            time.sleep(0.5)
+            value.append(call_bench("--socket", socket_path)["p99_us"])
+            assert json.loads(flood.communicate()[0])["sent"] > 0
+        report(f"neighbour_p99_beside_{how}_flood", "us", statistics.median(value), statistics.median(quiet), ROUNDS)
+    wait_gone(["loud"])
+
+
 BENCHES = {"denied": denied, "denied64": denied64, "launcher": launcher, "cell": cell, "exec": exec_, "exec8": exec8, "ready": ready,
-           "ready20": ready20, "restart": restart}
+           "ready20": ready20, "restart": restart, "fair": fair}
 
 
 def main():

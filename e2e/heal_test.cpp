@@ -92,6 +92,26 @@ TEST_F(HealTest, SettingsChangedByHandAreReplaced) {
   ASSERT_TRUE(Works());
 }
 
+TEST_F(HealTest, AContainerConnectedToANetworkByHandIsReplaced) {
+  const std::string before = home->ContainerId("a1");
+  for (const auto& [verb, network] : {std::pair{"disconnect", "none"}, std::pair{"connect", "bridge"}}) {
+    const Outcome r = RunProgram({"curl", "-sS", "--unix-socket", EngineSocket(), "-H", "Content-Type: application/json", "-d",
+                                  json{{"Container", before}}.dump(), std::string("http://engine/networks/") + network + "/" + verb});
+    ASSERT_EQ(r.out.find("message"), std::string::npos) << r.out;
+  }
+  ASSERT_TRUE(Eventually([&] { return home->ContainerId("a1") != before; }, seconds(20))) << "at once, not at the next look at everything";
+  ASSERT_TRUE(Works());
+  EXPECT_EQ(Inspect()["NetworkSettings"]["Networks"].size(), 1u);
+  EXPECT_TRUE(Inspect()["NetworkSettings"]["Networks"].contains("none"));
+}
+
+TEST_F(HealTest, AContainerRestartedByHandIsReplacedSinceNobodyAnnouncedThatStart) {
+  const std::string before = home->ContainerId("a1");
+  Engine("POST", "/containers/" + before + "/restart?t=0");
+  ASSERT_TRUE(Eventually([&] { return home->ContainerId("a1") != before; }, seconds(40)));
+  ASSERT_TRUE(Works());
+}
+
 TEST_F(HealTest, SomebodyElsesContainerUnderOurNameIsLeftAloneAndSaid) {
   const std::string before = home->ContainerId("a1");
   const std::string name = Inspect()["Name"].get<std::string>().substr(1);

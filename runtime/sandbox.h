@@ -107,9 +107,10 @@ struct Stats {
   bool operator==(const Stats&) const = default;
 };
 
-// An engine event about one of this home's sandboxes. It only says "look again".
+// An engine event about one of this home's sandboxes. It only says "look again". For network-connect and network-disconnect the key is
+// empty, and `id` may be anybody's.
 struct Event {
-  std::string action;  // start, die, oom, pause, unpause, rename, destroy, kill, ...
+  std::string action;  // start, die, oom, pause, unpause, rename, destroy, kill, update, network-connect, ...
   SandboxKey key;
   std::string id;
 };

@@ -79,12 +79,15 @@ int RunGateway(const std::string& home) {
   apply = [&](const ConfigSet& set) {
     (*audit)->SetSync(set.config->audit_sync);
     (*audit)->SetBudget(set.config->audit_per_agent_bytes_per_day);
+    (*audit)->SetKeep(set.config->audit_keep);
     roster.SetConfig(set.config, set.tools);
     api.SetConfig(set);
   };
   apply(config.current());
   if (auto done = roster.Start(); !done) return Failed(done.error());
 
+  Timer audit_tick(loop);
+  audit_tick.StartEvery(std::chrono::seconds(1), [&] { (*audit)->Tick(); });
   WriteBatch batch;
   const auto admin = AdminServer::Open(loop, batch, paths, roster);
   if (!admin) return Failed(admin.error());

@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/spawn.h"
+#include "gateway/roster/descriptor_budget.h"
 
 namespace beige {
 
@@ -16,6 +17,10 @@ Result<> SetUpProcess() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     limit.rlim_cur = limit.rlim_max;
     (void)::setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max < static_cast<rlim_t>(kLeastFiles)) {
+      return Fail(Code::kExhausted, "the limit of open files is " + std::to_string(limit.rlim_max) + ": want at least " + std::to_string(kLeastFiles) +
+                                        "; raise it with ulimit -n or LimitNOFILE=");
+    }
   }
   return BecomeNonDumpable();
 }

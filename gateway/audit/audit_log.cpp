@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <system_error>
+#include <unordered_map>
 
 #include "base/clock.h"
 #include "base/files.h"
@@ -18,6 +18,7 @@
 #include "gateway/audit/record.h"
 #include "gateway/audit/recovery.h"
 #include "gateway/audit/reserve.h"
+#include "gateway/audit/rotation.h"
 #include "gateway/audit/sync_thread.h"
 #include "gateway/metrics/metrics.h"
 
@@ -29,32 +30,12 @@ using std::chrono::milliseconds;
 constexpr milliseconds kSyncPeriod{30};  // plus one fdatasync: within 50 ms
 constexpr milliseconds kRetry{100};      // of a reserve that could not be made whole
 constexpr int64_t kReleaseBytes = 64 << 10;
+constexpr std::chrono::seconds kRotateRetry{10};
+constexpr std::chrono::hours kOldEvery{1};
+
+std::string ReservePath(const std::string& path) { return path.substr(0, path.rfind(".jsonl")) + ".reserve"; }
 
 std::string ErrnoText(int err) { return std::system_category().message(err); }
-
-// audit-20261129T120000.123Z.jsonl: sorts by time.
-std::string RotatedName(const std::string& path, std::string_view time) {
-  std::string stamp;
-  for (const char c : time) {
-    if (c != '-' && c != ':') stamp += c;
-  }
-  constexpr std::string_view kSuffix = ".jsonl";
-  const std::string stem = path.ends_with(kSuffix) ? path.substr(0, path.size() - kSuffix.size()) : path;
-  return stem + "-" + stamp + std::string(kSuffix);
-}
-
-std::optional<std::string> NewestRotated(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash);
-  const std::string name = path.substr(slash == std::string::npos ? 0 : slash + 1);
-  const std::string stem = name.substr(0, name.rfind('.')) + "-";
-  const auto names = ListDir(directory);
-  if (!names) return std::nullopt;
-  for (auto it = names->rbegin(); it != names->rend(); ++it) {
-    if (it->starts_with(stem) && it->ends_with(".jsonl")) return JoinPath(directory, *it);
-  }
-  return std::nullopt;
-}
 
 class FileAuditLog final : public AuditLog {
  public:
@@ -69,9 +50,7 @@ class FileAuditLog final : public AuditLog {
     audit::Leftover leftover;
     const SystemTime now = clock_.WallNow();
     const std::string today = FormatTime(now).substr(0, 10);
-    // Calls may run across a rotation, so the newest rotated file is looked through as well.
-    if (const auto rotated = NewestRotated(path_)) BEIGE_TRY(audit::Scan(*rotated, today, leftover));
-    BEIGE_TRY(audit::Scan(path_, today, leftover));
+    for (const std::string& file : audit::FilesToScan(audit::RotatedFiles(path_), path_, today)) BEIGE_TRY(audit::Scan(file, today, leftover));
     BEIGE_TRY(OpenFile());
     seq_ = leftover.last_seq;
     for (const auto& [uid, bytes] : leftover.bytes_today) budget_.Preload(audit::Budget::DayOf(now), uid, bytes);
@@ -103,8 +82,8 @@ class FileAuditLog final : public AuditLog {
       metrics_.CountAuditWriteFailure();
       return Unwritable(err);
     }
+    if (record.allowed) open_.emplace(id, seq_ + 1);  // before a rotation that it may cause
     Written(agent.uid, now);
-    if (record.allowed) ++open_calls_;
     if (sync_ == AuditSync::kEach) {
       if (const int err = SyncNow()) {
         metrics_.CountAuditWriteFailure();
@@ -116,7 +95,6 @@ class FileAuditLog final : public AuditLog {
   }
 
   void End(const std::string& id, const EndRecord& record) override {
-    if (open_calls_ > 0) --open_calls_;
     if (budget_.HasRefusals()) TellRefusals(false);
     const SystemTime now = clock_.WallNow();
     const CallRequest& call = *record.request;
@@ -142,6 +120,24 @@ class FileAuditLog final : public AuditLog {
 
   void SetSync(AuditSync sync) override { sync_ = sync; }
   void SetBudget(int64_t bytes) override { budget_.SetLimit(bytes); }
+  void SetKeep(std::chrono::nanoseconds keep) override {
+    keep_ = keep;
+    old_looked_at_ = {};
+  }
+
+  void Tick() override {
+    FollowPath();
+    (void)FlushPending();
+    TellRefusals(/*all=*/false);
+    if (!reserve_.whole()) (void)reserve_.Restore();
+    const SteadyTime now = clock_.Now();
+    if (keep_.count() == 0 || (old_looked_at_ != SteadyTime() && now - old_looked_at_ < kOldEvery)) return;
+    old_looked_at_ = now;
+    for (const std::string& name : audit::RemoveOld(path_, clock_.WallNow(), keep_)) {
+      (void)Note("config", nullptr, "gateway", "audit: removed " + name + ", which is older than " +
+                     FormatDuration(std::chrono::duration_cast<std::chrono::milliseconds>(keep_)));
+    }
+  }
 
  private:
   struct PendingEnd {
@@ -154,18 +150,54 @@ class FileAuditLog final : public AuditLog {
     SystemTime when;
   };
 
-  Result<> OpenFile() {
-    UniqueFd fd(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  Result<> OpenFile(bool create = true) {
+    UniqueFd fd(::open(path_.c_str(), O_WRONLY | O_APPEND | (create ? O_CREAT : 0) | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!fd) return FailErrno(errno, "open " + path_);
     struct stat st {};
     if (::fstat(fd.get(), &st) != 0) return FailErrno(errno, "stat " + path_);
     size_ = st.st_size;
     fd_ = std::make_shared<const UniqueFd>(std::move(fd));
     thread_.Use(fd_);
+    if (sync_ == AuditSync::kBatch) thread_.MarkDirty();
     return {};
   }
 
+  // A file system that went read-only has to be taken off, repaired and mounted again: nothing of ours may hold it meanwhile.
+  void LetGo() {
+    fd_.reset();
+    thread_.Use(nullptr);
+    reserve_ = audit::Reserve();
+    LogError("audit: the file system is read-only; calls are denied until it can be written", {{"path", path_}});
+  }
+
+  // Goes on at the path after LetGo, or when somebody moved or removed the file: what is open is no longer what the path names then, and a
+  // record that goes there is lost.
+  void FollowPath() {
+    struct stat open {};
+    struct stat named {};
+    const bool let_go = fd_ == nullptr;
+    if (!let_go && ::fstat(fd_->get(), &open) != 0) return;
+    const bool there = ::stat(path_.c_str(), &named) == 0;
+    if (!let_go && there && named.st_dev == open.st_dev && named.st_ino == open.st_ino) return;
+    // Without its file the place is a mount point with nothing mounted.
+    if (!OpenFile(/*create=*/!let_go)) return;  // not even that: the next tick tries again
+    auto reserve = audit::Reserve::Open(ReservePath(path_), limits_.reserve_bytes);
+    if (!reserve) return LetGo();
+    reserve_ = std::move(*reserve);
+    if (let_go) {
+      LogWarn("audit: the file can be written again", {{"path", path_}});
+      (void)FlushPending();
+      (void)Note("config", nullptr, "gateway", "audit: goes on after its file system was read-only");
+      return;
+    }
+    LogWarn("audit: the file was moved, removed or mounted anew; the log goes on under its path", {{"path", path_}});
+    (void)FlushPending();
+    (void)Note("config", nullptr, "gateway", std::string("audit: the file that was written to is not the one at its path any more") +
+                   (there ? "" : ", where there was none") + "; goes on at its path");
+  }
+
   Result<> ReadyToBegin(bool allowed) {
+    if (!fd_) return Unwritable(EROFS);
     if (!FlushPending()) return Unwritable(last_errno_);
     if (sync_ == AuditSync::kBatch && thread_.error() != 0) return Unwritable(thread_.error());
     if (!allowed) return {};
@@ -175,8 +207,8 @@ class FileAuditLog final : public AuditLog {
       last_restore_ = now;
       if (!reserve_.Restore()) return Unwritable(ENOSPC);
     }
-    if ((open_calls_ + 1) * static_cast<int64_t>(kMaxEndBytes) > reserve_.bytes()) {
-      return Fail(Code::kExhausted, "audit: " + std::to_string(open_calls_) + " calls are running; no room is reserved for the end of another");
+    if (static_cast<int64_t>((open_.size() + 1) * kMaxEndBytes) > reserve_.bytes()) {
+      return Fail(Code::kExhausted, "audit: " + std::to_string(open_.size()) + " calls are running; no room is reserved for the end of another");
     }
     return {};
   }
@@ -187,7 +219,7 @@ class FileAuditLog final : public AuditLog {
 
   // One write() of line_. 0 or errno; a cut write is taken back, so that a line is there whole or not at all.
   int WriteLine(bool may_use_reserve) {
-    for (;;) {
+    while (fd_) {
       const ssize_t n = ::write(fd_->get(), line_.data(), line_.size());
       if (n == static_cast<ssize_t>(line_.size())) {
         size_ += n;
@@ -199,8 +231,10 @@ class FileAuditLog final : public AuditLog {
       if ((err == ENOSPC || err == EDQUOT) && may_use_reserve && reserve_.Release(kReleaseBytes)) continue;
       last_errno_ = err;
       last_error_ = ErrnoText(err);
+      if (err == EROFS) LetGo();
       return err;
     }
+    return EROFS;
   }
 
   void Written(const std::string& uid, SystemTime now) {
@@ -208,13 +242,14 @@ class FileAuditLog final : public AuditLog {
     if (!uid.empty()) budget_.Count(uid, static_cast<int64_t>(line_.size()), now);
     metrics_.CountAuditRecord();
     if (sync_ == AuditSync::kBatch) thread_.MarkDirty();
-    if (size_ >= limits_.rotate_bytes) Rotate(now);
+    if (size_ >= limits_.rotate_bytes && clock_.Now() >= rotate_again_) Rotate(now);
   }
 
   bool WriteEnd(const std::string& id, const AgentRef& agent, std::string_view tool, const EndRecord& record, SystemTime when) {
     line_.clear();
     audit::AppendEnd(line_, {time_.Of(when), seq_ + 1, id}, agent, tool, record);
     if (WriteLine(true) != 0) return false;
+    open_.erase(id);
     Written(agent.uid, when);
     if (sync_ == AuditSync::kEach) (void)SyncNow();
     return true;
@@ -232,6 +267,7 @@ class FileAuditLog final : public AuditLog {
   }
 
   int SyncNow() {
+    if (!fd_) return EROFS;
     if (::fdatasync(fd_->get()) == 0) return 0;
     last_errno_ = errno;
     last_error_ = ErrnoText(errno);
@@ -248,9 +284,9 @@ class FileAuditLog final : public AuditLog {
   // The old file is complete and synced before the new one has its first record.
   void Rotate(SystemTime now) {
     if (sync_ != AuditSync::kNone) (void)SyncNow();
-    std::string target = RotatedName(path_, FormatTime(now));
-    if (Exists(target)) target = RotatedName(path_, FormatTime(now) + "-" + std::to_string(seq_));
-    const auto old = fd_;
+    std::string target = audit::RotatedName(path_, FormatTime(now));
+    if (Exists(target)) target = audit::RotatedName(path_, FormatTime(now) + "-" + std::to_string(seq_));
+    rotate_again_ = clock_.Now() + kRotateRetry;
     if (::rename(path_.c_str(), target.c_str()) != 0) {
       LogError("audit: rotation failed; the log goes on in one file", {{"path", path_}, {"error", ErrnoText(errno)}});
       return;
@@ -259,7 +295,16 @@ class FileAuditLog final : public AuditLog {
       // Back to where it was: better a large file than no log.
       (void)::rename(target.c_str(), path_.c_str());
       LogError("audit: rotation failed; the log goes on in one file", {{"path", path_}, {"error", opened.error().message}});
+      return;
     }
+    rotate_again_ = {};
+    // Where a start after a crash has to begin looking for calls without an end.
+    uint64_t oldest = 0;
+    for (const auto& [id, seq] : open_) oldest = oldest == 0 ? seq : std::min(oldest, seq);
+    std::string head;
+    audit::AppendContinues(head, {time_.Of(now), seq_ + 1, RandomUlid()}, target.substr(target.rfind('/') + 1), oldest);
+    line_.swap(head);
+    if (WriteLine(true) == 0) Written({}, now);
   }
 
   void CloseUnfinished(const std::string& id, const std::string& line) {
@@ -285,10 +330,13 @@ class FileAuditLog final : public AuditLog {
   std::shared_ptr<const UniqueFd> fd_;
   int64_t size_ = 0;
   uint64_t seq_ = 0;
-  int64_t open_calls_ = 0;
+  std::unordered_map<std::string, uint64_t> open_;  // allowed begins without a written end: id -> seq
   std::string line_;
   std::vector<PendingEnd> pending_;
   SteadyTime last_restore_{};
+  SteadyTime rotate_again_{};
+  std::chrono::nanoseconds keep_{0};
+  SteadyTime old_looked_at_{};
   int last_errno_ = 0;
   std::string last_error_;
 };
@@ -296,8 +344,7 @@ class FileAuditLog final : public AuditLog {
 
 Result<std::unique_ptr<AuditLog>> AuditLog::Open(const std::string& path, AuditSync sync, const Clock& clock, GatewayMetrics& metrics,
                                                  const AuditLimits& limits) {
-  const size_t dot = path.rfind(".jsonl");
-  BEIGE_ASSIGN(audit::Reserve reserve, audit::Reserve::Open(path.substr(0, dot) + ".reserve", limits.reserve_bytes));
+  BEIGE_ASSIGN(audit::Reserve reserve, audit::Reserve::Open(ReservePath(path), limits.reserve_bytes));
   auto log = std::make_unique<FileAuditLog>(path, sync, clock, metrics, limits, std::move(reserve));
   BEIGE_TRY(log->Start());
   return std::unique_ptr<AuditLog>(std::move(log));

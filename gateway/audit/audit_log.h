@@ -1,6 +1,7 @@
 #ifndef BEIGE_GATEWAY_AUDIT_AUDIT_LOG_H_
 #define BEIGE_GATEWAY_AUDIT_AUDIT_LOG_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -58,6 +59,11 @@ class AuditLog {
   virtual void SetSync(AuditSync sync) = 0;
   // Beyond it this agent's calls are refused until midnight UTC, with one summary note a second; 0 = no budget.
   virtual void SetBudget(int64_t per_agent_bytes_per_day) = 0;
+  // Rotated files older than this are removed; 0 = never. Size alone never removes one.
+  virtual void SetKeep(std::chrono::nanoseconds keep) = 0;
+  // Once a second: ends that could not be written, summaries that are due, the reserve, old files; and goes on at its path when the file
+  // there is another one (moved, removed, its file system mounted anew).
+  virtual void Tick() = 0;
 };
 
 }  // namespace beige

@@ -138,6 +138,18 @@ void AppendNote(std::string& out, const Stamp& stamp, std::string_view kind, con
   out += "}\n";
 }
 
+void AppendContinues(std::string& out, const Stamp& stamp, std::string_view previous, uint64_t open_since) {
+  AppendNote(out, stamp, "config", nullptr, "gateway", std::string("audit: continues ") + std::string(previous));
+  out.resize(out.size() - 2);  // }\n
+  out += R"(,"openSince":)";
+  if (open_since == 0) {
+    out += "null";
+  } else {
+    AppendUnsigned(out, open_since);
+  }
+  out += "}\n";
+}
+
 std::string_view TimeText::Of(SystemTime time) {
   const int64_t ms = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
   if (ms / 1000 != second_ || text_.empty()) {

@@ -27,6 +27,9 @@ struct Stamp {
 void AppendBegin(std::string& out, const Stamp& stamp, const BeginRecord& record);
 void AppendEnd(std::string& out, const Stamp& stamp, const AgentRef& agent, std::string_view tool, const EndRecord& record);
 void AppendNote(std::string& out, const Stamp& stamp, std::string_view kind, const AgentRef* agent, std::string_view actor, std::string_view message);
+// The first record of a file after a rotation: a note that names the file before and, as "openSince", the seq of the oldest begin that had
+// no end then; null = none.
+void AppendContinues(std::string& out, const Stamp& stamp, std::string_view previous, uint64_t open_since);
 
 // FormatTime with the part that changes once a second kept.
 class TimeText {

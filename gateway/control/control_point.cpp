@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kBackOff{100};
 // One connection, a stranger until its hello is accepted.
 class ControlPoint::Peer final : public JobChannelOwner {
  public:
-  Peer(ControlPoint& point, UniqueFd fd) : point_(point), channel_(point.loop_, point.batch_, std::move(fd), this), patience_(point.loop_) {
+  Peer(ControlPoint& point, UniqueFd fd) : point_(point), channel_(point.loop_, point.batch_, std::move(fd), this, point.options_.party), patience_(point.loop_) {
     patience_.Start(point.options_.hello_within, [this] { channel_.Close("no hello in time"); });
   }
   JobChannel& channel() { return channel_; }

@@ -33,6 +33,7 @@ struct ControlOptions {
   std::chrono::milliseconds hello_within{5000};
   std::chrono::milliseconds probe_every{30000};
   std::chrono::milliseconds probe_within{10000};
+  Party* party = nullptr;                         // whose share reads are taken from
   std::chrono::milliseconds silence{75000};       // without a frame, pings included: the channel is closed
 };
 

@@ -29,8 +29,8 @@ void DeadlineMs(std::string& fields, uint32_t ms) { v2::AppendU32Field(fields, B
 void Tty(std::string& fields, v2::TerminalSize size) { v2::AppendField(fields, BGE_TAG_TTY, v2::EncodeSize(size)); }
 }  // namespace job
 
-JobChannel::JobChannel(Loop& loop, WriteBatch& batch, UniqueFd fd, JobChannelOwner* owner)
-    : stream_(loop, batch, std::move(fd), this), owner_(owner), reader_(kMaxPayload) {}
+JobChannel::JobChannel(Loop& loop, WriteBatch& batch, UniqueFd fd, JobChannelOwner* owner, Party* party)
+    : stream_(loop, batch, std::move(fd), this, party), owner_(owner), reader_(kMaxPayload) {}
 
 JobChannel::~JobChannel() {
   *alive_ = false;
@@ -96,6 +96,7 @@ void JobChannel::OnBytes(std::string_view bytes) {
     }
     if (!*frame) return;
     ++frames_;
+    stream_.Owe(1);
     OnFrame(**frame);
   }
 }

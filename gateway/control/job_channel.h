@@ -54,7 +54,8 @@ class JobChannelOwner {
 // BGE_HOW_LOST, code 125. Core thread only.
 class JobChannel final : public SocketStreamOwner {
  public:
-  JobChannel(Loop& loop, WriteBatch& batch, UniqueFd fd, JobChannelOwner* owner);
+  // `party`: whose share its reads are taken from, if any; outlives it.
+  JobChannel(Loop& loop, WriteBatch& batch, UniqueFd fd, JobChannelOwner* owner, Party* party = nullptr);
   ~JobChannel() override;  // as Close("closed"), without OnDown
 
   void Accept();                       // REGISTERED: jobs may come now

@@ -7,6 +7,7 @@ namespace beige {
 namespace {
 // Beyond what Calls admits: a peer that opens calls faster than they are answered is not served.
 constexpr size_t kMaxCalls = 4096;
+constexpr int kFrameCost = 1;  // of Turns::kShare
 }  // namespace
 
 CallerSession::CallerSession(Connection& connection) : connection_(connection) {}
@@ -15,14 +16,36 @@ CallerSession::~CallerSession() = default;
 
 void CallerSession::OnBytes(std::string_view bytes) {
   reader_.Feed(bytes);
-  for (;;) {
+  if (!later_) TakeFrames();
+  // What waits is bounded by what was read at once.
+  if (later_ && !shut_) connection_.stream().PauseReading(true);
+}
+
+void CallerSession::OnTurn() {
+  if (shut_) return;
+  later_ = false;
+  TakeFrames();
+  if (shut_ || later_) return;
+  connection_.stream().PauseReading(false);
+  if (eof_) connection_.Close();
+}
+
+void CallerSession::OnEof() {
+  eof_ = true;
+  if (!later_) connection_.Close();
+}
+
+void CallerSession::TakeFrames() {
+  while (!later_) {
     auto frame = reader_.Next();
     if (!frame) {
       Refuse(frame.error().message);
       return;
     }
     if (!*frame) break;
+    const int cost = (*frame)->header.kind == BGE_CALL ? Connection::kCallCost : kFrameCost;
     if (!OnFrame(**frame)) return;
+    later_ = !connection_.Take(cost);
   }
   over_.clear();
   const size_t held = reader_.buffered();

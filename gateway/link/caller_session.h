@@ -19,7 +19,8 @@ class CallerSession final : public Session {
   ~CallerSession() override;
 
   void OnBytes(std::string_view bytes) override;
-  void OnEof() override { connection_.Close(); }
+  void OnEof() override;
+  void OnTurn() override;
   void Shut() override;
 
  private:
@@ -34,6 +35,7 @@ class CallerSession final : public Session {
     CallService::Id id = 0;
   };
 
+  void TakeFrames();
   bool OnFrame(const v2::FrameReader::Frame& frame);  // false: the connection has been closed
   bool OnCall(uint32_t number, std::string_view payload);
   bool Refuse(std::string_view why);
@@ -44,6 +46,8 @@ class CallerSession final : public Session {
   std::unordered_map<uint32_t, std::unique_ptr<Stream>> calls_;
   std::vector<std::unique_ptr<Stream>> over_;  // ended within their own callbacks
   size_t held_ = 0;
+  bool later_ = false;  // frames wait for their turn
+  bool eof_ = false;
   bool shut_ = false;
 };
 

@@ -17,9 +17,26 @@ std::string TooMany(int64_t limit) {
 bool IsJsonStart(char c) { return c == '{' || c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 }  // namespace
 
-Connection::Connection(Link& link, UniqueFd fd) : link_(link), stream_(link.loop_, link.batch_, std::move(fd), this) {}
+Connection::Connection(Link& link, UniqueFd fd) : link_(link), stream_(link.loop_, link.batch_, std::move(fd), this, &link.party_) {}
 
-Connection::~Connection() = default;
+Connection::~Connection() { link_.party_.Leave(this); }
+
+bool Connection::Take(int cost) {
+  if (!waits_ && link_.party_.Take(cost)) return true;
+  waits_ = true;
+  link_.party_.Wait(this);
+  return false;
+}
+
+void Connection::OnTurn() {
+  waits_ = false;
+  if (shut_ || !session_) return;
+  link_.party_.Owe(kCallCost);
+  WriteBatch& batch = link_.batch_;
+  batch.Enter();
+  session_->OnTurn();
+  batch.Leave();
+}
 
 void Connection::StartPatience() {
   patience_ = std::make_unique<Timer>(link_.loop_);
@@ -36,6 +53,7 @@ void Connection::CloseWhenSent() { stream_.CloseWhenSent(); }
 void Connection::Shut() {
   if (shut_) return;
   shut_ = true;
+  link_.party_.Leave(this);
   patience_.reset();
   if (session_) session_->Shut();
   stream_.Flush();

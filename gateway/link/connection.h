@@ -19,11 +19,12 @@ class Session {
   virtual void OnBytes(std::string_view bytes) = 0;
   virtual void OnEof() = 0;
   virtual void OnDrained() {}
+  virtual void OnTurn() {}  // after Connection::Take said that it has to wait
   virtual void Shut() = 0;  // the connection goes: cancel calls, release what is held; nothing is called after
 };
 
 // One accepted connection: finds out by the first bytes which protocol it speaks and leaves the rest to a session.
-class Connection final : public SocketStreamOwner {
+class Connection final : public SocketStreamOwner, public TurnTaker {
  public:
   Connection(Link& link, UniqueFd fd);
   ~Connection() override;
@@ -33,6 +34,10 @@ class Connection final : public SocketStreamOwner {
   void Close();          // now; what is queued goes out as far as the peer takes it
   void CloseWhenSent();  // later
   void Shut();           // called by the link only
+
+  // Takes a call, or `cost` of a smaller thing, from the agent's share. False: wait for Session::OnTurn, which has taken one already.
+  bool Take(int cost);
+  static constexpr int kCallCost = 16;  // of Turns::kShare
 
   bool admitted() const { return admitted_; }
   void set_admitted() { admitted_ = true; }
@@ -44,6 +49,7 @@ class Connection final : public SocketStreamOwner {
   void OnEof() override;
   void OnClosed() override;
   void OnDrained() override;
+  void OnTurn() override;
   void Sniff();
   void Refuse(std::string_view text);  // in v2
   void Become(std::unique_ptr<Session> session, size_t skip);
@@ -55,6 +61,7 @@ class Connection final : public SocketStreamOwner {
   std::unique_ptr<Timer> patience_;
   bool admitted_ = false;
   bool shut_ = false;
+  bool waits_ = false;
 };
 
 }  // namespace beige

@@ -11,28 +11,30 @@
 
 namespace beige {
 namespace {
-constexpr int kAcceptsPerTurn = 16;
+constexpr int kAcceptsPerTurn = 16;  // accept says EAGAIN when there are no more; this many are rarely there
+constexpr int kAcceptCost = 12;      // of Turns::kShare
 // Connections over the limit that may wait to be told so, or to show that they are PID 1's probe.
 constexpr size_t kUndecided = 8;
 constexpr std::chrono::milliseconds kBackOff{100};
 }  // namespace
 
-Result<std::unique_ptr<Link>> Link::Open(Loop& loop, WriteBatch& batch, AgentRef agent, const std::string& socket_path,
+Result<std::unique_ptr<Link>> Link::Open(Loop& loop, WriteBatch& batch, Party& party, AgentRef agent, const std::string& socket_path,
                                          const LinkLimits& limits, CallService& calls, std::function<void(int)> on_connections) {
   BEIGE_ASSIGN(UniqueFd listener, ListenUnix(socket_path, 0666));
   return std::unique_ptr<Link>(
-      new Link(loop, batch, std::move(agent), std::move(listener), limits, calls, std::move(on_connections)));
+      new Link(loop, batch, party, std::move(agent), std::move(listener), limits, calls, std::move(on_connections)));
 }
 
-Link::Link(Loop& loop, WriteBatch& batch, AgentRef agent, UniqueFd listener, const LinkLimits& limits, CallService& calls,
+Link::Link(Loop& loop, WriteBatch& batch, Party& party, AgentRef agent, UniqueFd listener, const LinkLimits& limits, CallService& calls,
            std::function<void(int)> on_connections)
-    : loop_(loop), batch_(batch), agent_(std::move(agent)), limits_(limits), calls_(calls), on_connections_(std::move(on_connections)),
+    : loop_(loop), batch_(batch), party_(party), agent_(std::move(agent)), limits_(limits), calls_(calls), on_connections_(std::move(on_connections)),
       listener_(std::move(listener)), watch_(std::make_unique<FdWatch>(loop, listener_.get())), retry_(loop) {
   StopAccepting(false);
 }
 
 Link::~Link() {
   *alive_ = false;
+  party_.Leave(&acceptor_);
   while (!connections_.empty()) Drop(connections_.begin()->first);
 }
 
@@ -47,34 +49,49 @@ void Link::StopAccepting(bool stop) {
 }
 
 void Link::Accept() {
-  for (int i = 0; i < kAcceptsPerTurn; ++i) {
-    UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!fd) {
-      if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
-      // Out of descriptors or memory: the listener stays readable, so without a pause this would spin.
-      LogWarn("link: accept failed; trying again", {{"agent", agent_.ToString()}, {"error", std::system_category().message(errno)}});
-      StopAccepting(true);
-      retry_.Start(kBackOff, [this] { StopAccepting(false); });
-      return;
+  for (int i = 0; i < kAcceptsPerTurn && accepting_; ++i) {
+    if (party_.Take(kAcceptCost)) {
+      AcceptOne();
+      continue;
     }
-    auto connection = std::make_unique<Connection>(*this, std::move(fd));
-    Connection* raw = connection.get();
-    connections_.emplace(raw, std::move(connection));
-    if (connections_.size() <= static_cast<size_t>(limits_.connections)) {
-      raw->set_admitted();
-      ++admitted_;
-    } else {
-      raw->StartPatience();
-      undecided_.push_back(raw);
-      // Whoever says something at once (PID 1's probe, an honest caller) is heard; a silent flood only pushes itself out.
-      if (undecided_.size() > kUndecided) {
-        Connection* oldest = undecided_.front();
-        oldest->stream().ReadNow();
-        if (!undecided_.empty() && undecided_.front() == oldest) Drop(oldest);
-      }
-    }
-    if (on_connections_) on_connections_(1);
+    StopAccepting(true);
+    party_.Wait(&acceptor_);
   }
+}
+
+void Link::Acceptor::OnTurn() {
+  link.StopAccepting(false);
+  link.party_.Owe(kAcceptCost);
+  link.AcceptOne();
+}
+
+void Link::AcceptOne() {
+  UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!fd) {
+    if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
+    // Out of descriptors or memory: the listener stays readable, so without a pause this would spin.
+    LogWarn("link: accept failed; trying again", {{"agent", agent_.ToString()}, {"error", std::system_category().message(errno)}});
+    StopAccepting(true);
+    retry_.Start(kBackOff, [this] { StopAccepting(false); });
+    return;
+  }
+  auto connection = std::make_unique<Connection>(*this, std::move(fd));
+  Connection* raw = connection.get();
+  connections_.emplace(raw, std::move(connection));
+  if (connections_.size() <= static_cast<size_t>(limits_.connections)) {
+    raw->set_admitted();
+    ++admitted_;
+  } else {
+    raw->StartPatience();
+    undecided_.push_back(raw);
+    // Whoever says something at once (PID 1's probe, an honest caller) is heard; a silent flood only pushes itself out.
+    if (undecided_.size() > kUndecided) {
+      Connection* oldest = undecided_.front();
+      oldest->stream().ReadNow();
+      if (!undecided_.empty() && undecided_.front() == oldest) Drop(oldest);
+    }
+  }
+  if (on_connections_) on_connections_(1);
 }
 
 bool Link::Admit(Connection* connection, bool probe) {

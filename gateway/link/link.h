@@ -14,6 +14,7 @@
 #include "base/loop.h"
 #include "base/result.h"
 #include "base/socket_stream.h"
+#include "base/turns.h"
 #include "gateway/calls/call.h"
 
 namespace beige {
@@ -28,8 +29,9 @@ class Connection;
 // a text that names it. Core thread only.
 class Link {
  public:
-  // `socket_path` is listened on with mode 0666; its directory exists. `on_connections` hears +1 and -1; may be empty.
-  static Result<std::unique_ptr<Link>> Open(Loop& loop, WriteBatch& batch, AgentRef agent, const std::string& socket_path,
+  // `socket_path` is listened on with mode 0666; its directory exists. Accepting, reading and calling are taken from `party`'s share, so
+  // that a flood here waits for its turns and nobody else does. `on_connections` hears +1 and -1; may be empty.
+  static Result<std::unique_ptr<Link>> Open(Loop& loop, WriteBatch& batch, Party& party, AgentRef agent, const std::string& socket_path,
                                             const LinkLimits& limits, CallService& calls, std::function<void(int)> on_connections);
   ~Link();  // closes every connection, which cancels its calls
   Link(const Link&) = delete;
@@ -48,10 +50,16 @@ class Link {
   friend class V1Session;
   friend class CallerSession;
   friend class ProbeSession;
-  Link(Loop& loop, WriteBatch& batch, AgentRef agent, UniqueFd listener, const LinkLimits& limits, CallService& calls,
+  Link(Loop& loop, WriteBatch& batch, Party& party, AgentRef agent, UniqueFd listener, const LinkLimits& limits, CallService& calls,
        std::function<void(int)> on_connections);
 
+  struct Acceptor final : TurnTaker {
+    explicit Acceptor(Link& l) : link(l) {}
+    void OnTurn() override;
+    Link& link;
+  };
   void Accept();
+  void AcceptOne();
   void StopAccepting(bool stop);
   // Destroyed from the loop, not while one of its own callbacks is on the stack.
   void Drop(Connection* connection);
@@ -63,6 +71,7 @@ class Link {
 
   Loop& loop_;
   WriteBatch& batch_;
+  Party& party_;
   const AgentRef agent_;
   LinkLimits limits_;
   CallService& calls_;
@@ -71,6 +80,7 @@ class Link {
   std::unique_ptr<FdWatch> watch_;
   Timer retry_;
   bool accepting_ = false;
+  Acceptor acceptor_{*this};
   std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
   std::deque<Connection*> undecided_;  // over the limit and silent so far, oldest first
   std::vector<std::unique_ptr<Connection>> dead_;

@@ -1,12 +1,12 @@
 #include "gateway/link/v1_session.h"
 
+#include <utility>
+
 #include "gateway/link/link.h"
 #include "gateway/link/request_rules.h"
 
 namespace beige {
 namespace {
-// After so many requests the other connections get their turn.
-constexpr int kPerTurn = 32;
 constexpr size_t kPipelined = 64u << 10;
 constexpr uint32_t kCreditStep = BGE_WINDOW_INITIAL / 2;
 constexpr size_t kLarge = 16u << 10;
@@ -16,10 +16,9 @@ bool Blank(std::string_view line) { return line.find_first_not_of(" \t\r") == st
 
 V1Session::V1Session(Connection& connection) : connection_(connection) {}
 
-V1Session::~V1Session() { *alive_ = false; }
+V1Session::~V1Session() = default;
 
 void V1Session::OnBytes(std::string_view bytes) {
-  turn_ = 0;
   if (running_ || later_ || !input_.empty()) {
     input_.append(bytes);
     if (!running_ && !later_) TakeInput();
@@ -52,12 +51,11 @@ size_t V1Session::Take(std::string_view bytes) {
   while (!running_ && !ended_) {
     const size_t end = bytes.find('\n', std::max(start, searched_));
     if (end == std::string_view::npos) break;
-    if (turn_ >= kPerTurn) {
-      Later();
+    if (!std::exchange(paid_, false) && !connection_.Take(Connection::kCallCost)) {
+      later_ = true;
       break;
     }
     searched_ = 0;
-    ++turn_;
     const std::string_view line = bytes.substr(start, end - start);
     start = end + 1;
     if (!Blank(line)) Request(line);
@@ -86,17 +84,12 @@ void V1Session::TakeInput() {
   }
 }
 
-void V1Session::Later() {
-  later_ = true;
-  connection_.link().loop_.Post([this, alive = alive_] {
-    if (!*alive || ended_) return;
-    later_ = false;
-    turn_ = 0;
-    WriteBatch& batch = connection_.link().batch_;
-    batch.Enter();
-    if (!running_) TakeInput();
-    batch.Leave();
-  });
+void V1Session::OnTurn() {
+  if (ended_) return;
+  later_ = false;
+  paid_ = true;
+  if (!running_) TakeInput();
+  paid_ = false;
 }
 
 void V1Session::Request(std::string_view line) {
@@ -175,7 +168,6 @@ void V1Session::OnExit(const CallResult& result) {
   }
   if (taking_) return;  // the loop in Take goes on
   Account();
-  turn_ = 0;
   if (!later_) TakeInput();
 }
 

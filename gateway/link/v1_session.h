@@ -18,6 +18,7 @@ class V1Session final : public Session, public CallSink {
   void OnBytes(std::string_view bytes) override;
   void OnEof() override;
   void OnDrained() override;
+  void OnTurn() override;
   void Shut() override;
 
  private:
@@ -31,7 +32,6 @@ class V1Session final : public Session, public CallSink {
   void Request(std::string_view line);
   void Fail(std::string_view id, std::string_view message);
   void Account();  // tells the link what is held here
-  void Later();
   void MaybeDone();
 
   Connection& connection_;
@@ -44,14 +44,13 @@ class V1Session final : public Session, public CallSink {
   uint32_t uncredited_[2] = {0, 0};
   size_t held_ = 0;
   size_t unsent_ = 0;        // of a large answer
-  int turn_ = 0;             // requests of this turn of the loop
+  bool paid_ = false;        // the next request is taken from the share already
   bool running_ = false;
   bool taking_ = false;
   bool later_ = false;
   bool over_budget_ = false;
   bool eof_ = false;
   bool ended_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace beige

@@ -10,7 +10,7 @@
 namespace beige {
 
 RosterEntry::RosterEntry(RosterHost& host, const admin::Grant& grant)
-    : host_(host), grant_(grant), tools_(host.cells, host.paths, grant.agent, [this] {
+    : host_(host), party_(host.turns), grant_(grant), tools_(host.cells, host.paths, grant.agent, [this] {
         if (Judge()) host_.on_event(in_force_);
       }) {}
 
@@ -24,12 +24,14 @@ Result<std::unique_ptr<RosterEntry>> RosterEntry::Make(RosterHost& host, const a
   BEIGE_TRY(MakeDirs(JoinPath(directory, "bin"), 0755));  // mount point of /beige/bin
   BEIGE_TRY(MakeDirs(host.paths.KeysDir(), 0700));
   std::unique_ptr<RosterEntry> entry(new RosterEntry(host, grant));
+  ControlOptions control;
+  control.party = &entry->party_;
   BEIGE_ASSIGN(entry->control_, ControlPoint::Open(host.loop, host.batch, host.clock, host.paths.ControlSocket(uid),
-                                                   JoinPath(host.paths.KeysDir(), uid + ".json"), entry.get()));
+                                                   JoinPath(host.paths.KeysDir(), uid + ".json"), entry.get(), control));
   const LinkLimits limits = catalogue.config ? catalogue.config->limits : LinkLimits{};
   const AgentKey key = grant.agent.key();
   GatewayMetrics& metrics = host.metrics;
-  BEIGE_ASSIGN(entry->link_, Link::Open(host.loop, host.batch, grant.agent, host.paths.GatewaySocket(uid), limits, host.calls,
+  BEIGE_ASSIGN(entry->link_, Link::Open(host.loop, host.batch, entry->party_, grant.agent, host.paths.GatewaySocket(uid), limits, host.calls,
                                         [&metrics, key](int delta) { metrics.AddLinkConnections(key, delta); }));
   return entry;
 }

@@ -33,6 +33,7 @@ struct Catalogue {
 struct RosterHost {
   Loop& loop;
   WriteBatch& batch;
+  Turns& turns;
   const HomePaths& paths;
   AuditLog& audit;
   GatewayMetrics& metrics;
@@ -77,6 +78,7 @@ class RosterEntry final : public ControlEvents {
   void ExpectProbe(const std::string& nonce, std::function<void()> seen) override;
 
   RosterHost& host_;
+  Party party_;  // before whatever takes its share
   admin::Grant grant_;
   admin::InForce in_force_;
   std::shared_ptr<const Policy> policy_;

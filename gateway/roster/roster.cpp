@@ -1,14 +1,17 @@
 #include "gateway/roster/roster.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
 #include <unordered_map>
+#include <utility>
 
 #include "base/files.h"
 #include "base/log.h"
 #include "gateway/audit/audit_log.h"
 #include "gateway/metrics/metrics.h"
+#include "gateway/roster/descriptor_budget.h"
 #include "gateway/roster/entry.h"
 #include "gateway/roster/grant_store.h"
 
@@ -50,8 +53,8 @@ std::string Describe(const admin::Grant& grant) {
 // Links call it through this, so that they need not know when the real one goes.
 struct Roster::Impl final : CallService {
   Impl(Loop& l, const HomePaths& p, AuditLog& a, GatewayMetrics& m, const Clock& c)
-      : paths(p), reaper(l), store(p.GrantsDir()),
-        host{l, batch, paths, a, m, c, {l, batch, reaper, FindOnPath("bwrap"), [this] { return FindSandboxBinary(paths); }}, *this,
+      : turns(l), paths(p), reaper(l), store(p.GrantsDir()),
+        host{l, batch, turns, paths, a, m, c, {l, batch, reaper, FindOnPath("bwrap"), [this] { return FindSandboxBinary(paths); }}, *this,
              [this](const admin::ToOperator& event) {
                if (on_event) on_event(event);
              }} {
@@ -82,14 +85,33 @@ struct Roster::Impl final : CallService {
     RosterEntry* raw = entry.get();
     entries[grant.agent.uid] = std::move(entry);
     host.metrics.SetAgents(entries.size());
+    ShareDescriptors();
     return raw;
   }
 
+  // Each link's limit of connections, so that no flood can use up what others and the gateway itself need.
+  void ShareDescriptors() {
+    const LinkLimits configured = catalogue.config ? catalogue.config->limits : LinkLimits{};
+    rlimit files{};
+    if (entries.empty() || ::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    size_t cells = 0;
+    for (const auto& [uid, entry] : entries) cells += entry->grant().tools.size();
+    LinkLimits limits = configured;
+    limits.connections = ConnectionsEach(configured.connections, static_cast<int64_t>(std::min<rlim_t>(files.rlim_cur, INT32_MAX)), entries.size(), cells);
+    for (const auto& [uid, entry] : entries) entry->link().SetLimits(limits);
+    if (limits.connections == std::exchange(connections_each, limits.connections) || limits.connections == configured.connections) return;
+    LogWarn("fewer connections for each agent than limits.connections says: so many open files are not allowed; raise LimitNOFILE= or ulimit -n",
+            {{"connections", std::to_string(limits.connections)}, {"wanted", std::to_string(configured.connections)},
+             {"agents", std::to_string(entries.size())}, {"openFiles", std::to_string(files.rlim_cur)}});
+  }
+
   WriteBatch batch;
+  Turns turns;
   const HomePaths paths;
   Reaper reaper;
   GrantStore store;
   CallService* calls = nullptr;
+  int64_t connections_each = 0;
   std::function<void(const admin::ToOperator&)> on_event;
   RosterHost host;
   Catalogue catalogue;
@@ -133,6 +155,7 @@ void Roster::SetConfig(std::shared_ptr<const GatewayConfig> config, std::vector<
     }
     if (entry->Judge()) impl_->host.on_event(entry->in_force());
   }
+  impl_->ShareDescriptors();
 }
 
 Result<admin::InForce> Roster::Put(const admin::Grant& grant) {
@@ -166,6 +189,7 @@ Result<admin::InForce> Roster::Put(const admin::Grant& grant) {
       if (entry->Judge()) impl_->host.on_event(entry->in_force());
       return tl::make_unexpected(done.error());
     }
+    impl_->ShareDescriptors();
   }
   // A full disk must not keep a revocation from coming into force, so a note that can't be written is only said.
   if (auto noted = impl_->host.audit.Note("grant", &grant.agent, "operator", Describe(grant)); !noted) {
@@ -185,6 +209,7 @@ Result<> Roster::Remove(const std::string& uid) {
     entry.reset();
     impl_->host.metrics.RemoveAgent(agent.key());
     impl_->host.metrics.SetAgents(impl_->entries.size());
+    impl_->ShareDescriptors();
     (void)impl_->host.audit.Note("grant", &agent, "operator", "removed");
   }
   // All of it each time: whoever was told of a failure asks again.

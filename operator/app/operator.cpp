@@ -136,9 +136,11 @@ Result<> RunOperator(const OperatorOptions& options) {
                            if (const auto key = key_of(uid)) queue.Add(*key);
                          },
                          .link_changed = queue_all});
+  DiskPressure pressure;
   Reconciler reconciler({.paths = paths, .home = home, .bin_dir = bin_dir, .default_image = DefaultImage(*loaded.value),
                          .engine_socket = socket, .runtime = *runtime, .index = index, .gateway = gateway, .identities = identities,
                          .status = status, .events = events, .images = images, .desired = desired, .config = config, .clock = clock,
+                         .disk = pressure,
                          .hooks = {.on_start = [&](const AgentKey& key, const std::string& reason,
                                                    double took) { metrics.SandboxStarted(key, reason, took); },
                                    .on_status =
@@ -154,6 +156,9 @@ Result<> RunOperator(const OperatorOptions& options) {
                                    .on_engine_trouble = [&] { queue.Add(kSweepKey); }}});
   Sweep sweep({.home = home, .runtime = *runtime, .index = index, .desired = desired, .identities = identities, .events = events,
                .queue = queue});
+
+  DiskWatch disk({.paths = paths, .desired = desired, .config = config, .index = index, .pressure = pressure, .queue = queue, .clock = clock,
+                  .free_space = nullptr});
 
   // The source, on a thread of its own: it reads and writes files.
   Intake intake({.paths = paths, .identities = identities, .desired = desired, .config = config, .events = events,
@@ -205,11 +210,19 @@ Result<> RunOperator(const OperatorOptions& options) {
   };
 
   // Start, bottom up.
-  Workers workers(queue, reconciler, sweep, metrics);
+  Workers workers(queue, reconciler, sweep, disk, metrics);
   auto subscription = runtime->Subscribe(
       home.id,
       [&](const runtime::Event& event) {
         if (event.action.starts_with("exec") || event.action.starts_with("health")) return;
+        if (event.action.starts_with("network-")) {  // somebody connected it to a network, or took it off one
+          const auto uid = index.OwnerOf(event.id);
+          const auto key = uid ? key_of(*uid) : std::nullopt;
+          if (!key) return;
+          index.Suspect(*uid);
+          queue.Add(*key);
+          return;
+        }
         if (event.action == "update") index.Suspect(event.key.uid);
         queue.Add({event.key.namespace_, event.key.agent});
       },
@@ -226,7 +239,7 @@ Result<> RunOperator(const OperatorOptions& options) {
     });
     source_loop.Run();
   });
-  Timer resync(loop), slow(loop), every_second(loop), first_word(loop);
+  Timer resync(loop), slow(loop), every_second(loop), first_word(loop), disk_look(loop);
   std::function<void()> arm_resync = [&] {
     resync.Start(config.Copy()->resync, [&] {
       queue.Add(kSweepKey);
@@ -238,6 +251,7 @@ Result<> RunOperator(const OperatorOptions& options) {
     index.Suspect("");
     queue_all();
   });
+  disk_look.StartEvery(seconds(5), [&] { queue.Add(kDiskKey); });
   every_second.StartEvery(seconds(1), [&] {
     config_watch.Look();
     write_info();

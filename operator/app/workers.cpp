@@ -12,8 +12,8 @@ namespace {
 constexpr std::chrono::seconds kEngineRetry{2};
 }  // namespace
 
-Workers::Workers(WorkQueue& queue, Reconciler& reconciler, Sweep& sweep, Metrics& metrics)
-    : queue_(queue), reconciler_(reconciler), sweep_(sweep), metrics_(metrics) {
+Workers::Workers(WorkQueue& queue, Reconciler& reconciler, Sweep& sweep, DiskWatch& disk, Metrics& metrics)
+    : queue_(queue), reconciler_(reconciler), sweep_(sweep), disk_(disk), metrics_(metrics) {
   const unsigned count = std::max(2u, std::thread::hardware_concurrency());
   running_ = static_cast<int>(count);
   for (unsigned i = 0; i < count; ++i) threads_.emplace_back([this] { Run(); });
@@ -27,6 +27,11 @@ void Workers::Run() {
   while (const auto key = queue_.Get()) {
     if (*key == kSweepKey) {
       if (!sweep_.Run()) queue_.AddAfter(kSweepKey, kEngineRetry);
+      queue_.Done(*key);
+      continue;
+    }
+    if (*key == kDiskKey) {
+      disk_.Run();
       queue_.Done(*key);
       continue;
     }

@@ -7,6 +7,7 @@
 
 #include "operator/app/metrics.h"
 #include "operator/queue/work_queue.h"
+#include "operator/reconcile/disk_watch.h"
 #include "operator/reconcile/reconciler.h"
 #include "operator/reconcile/sweep.h"
 
@@ -16,7 +17,7 @@ namespace beige {
 // more starts in parallel only make each slower.
 class Workers {
  public:
-  Workers(WorkQueue& queue, Reconciler& reconciler, Sweep& sweep, Metrics& metrics);
+  Workers(WorkQueue& queue, Reconciler& reconciler, Sweep& sweep, DiskWatch& disk, Metrics& metrics);
   ~Workers();  // joins; shut the queue down before
 
   bool AllDone() const { return running_ == 0; }
@@ -27,6 +28,7 @@ class Workers {
   WorkQueue& queue_;
   Reconciler& reconciler_;
   Sweep& sweep_;
+  DiskWatch& disk_;
   Metrics& metrics_;
   std::atomic<int> running_{0};
   std::vector<std::thread> threads_;

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "operator/reconcile/host_places.h"
 #include "operator/reconcile/prepare.h"
 #include "operator/reconcile/reconciler.h"
 #include "operator/reconcile/sandbox_record.h"
@@ -65,6 +66,12 @@ Result<> Reconciler::Do(Pass& pass, const Action& action) {
       Say(pass, EventType::kNormal, "Renamed", "giving the sandbox its name " + pass.input.name + " back");
       return d_.runtime.Rename(id, pass.input.name);
     case ActionKind::kStop:
+      if (action.reason == "DiskPressure") {
+        Say(pass, EventType::kWarning, "DiskPressure", "stopping the sandbox: " + pass.input.disk_pressure);
+        BEIGE_TRY(d_.runtime.Stop(id, kGraceSeconds));
+        pass.memory.stopped_for_disk = id;
+        return {};
+      }
       Say(pass, EventType::kWarning, "SandboxStopped", "stopping the sandbox: it is not isolated as asked");
       BEIGE_TRY(d_.runtime.Stop(id, kGraceSeconds));
       pass.memory.stopped_for_mismatch = id;
@@ -112,6 +119,7 @@ Result<> Reconciler::DoStart(Pass& pass, const std::string& id, const std::strin
   BEIGE_ASSIGN(const std::optional<Observed> started, d_.runtime.Observe(id));
   if (!started) return Fail(Code::kConflict, "the sandbox was removed while it started");
   pass.memory.our_start = StartId(*started);
+  pass.memory.stopped_for_disk.clear();
   d_.hooks.on_start(pass.key, reason, std::chrono::duration<double>(d_.clock.Now() - pass.began).count());
   Say(pass, EventType::kNormal, "SandboxStarted", "started container " + started->name + " (" + reason + ")");
   return {};
@@ -127,6 +135,13 @@ Result<> Reconciler::DoVerify(Pass& pass, const std::string& id) {
     spec = BuildSandboxSpec(*pass.identity, *pass.config, d_.paths, context);
   }
   BEIGE_ASSIGN(std::vector<runtime::Mismatch> mismatches, d_.runtime.Verify(*spec, id));
+  // Who may write where a volume lies can have put a link there between the check and the create.
+  for (const runtime::Mount& mount : spec->mounts) {
+    if (mount.kind != runtime::MountKind::kVolume) continue;
+    if (const auto real = RealPath(mount.source); real != mount.source) {
+      mismatches.push_back({"source of volume " + mount.target, mount.source, real.value_or("gone")});
+    }
+  }
   BEIGE_ASSIGN(const std::optional<Observed> after, look());
   // One that ended or was restarted meanwhile shows nothing about this start.
   if (!after || after->state != State::kRunning || StartId(*after) != StartId(*before)) return {};

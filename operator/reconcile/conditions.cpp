@@ -59,6 +59,7 @@ Verdict SandboxRunning(const ConditionInput& in, const Observed* current, Steady
   if (p.name_taken) {
     return No("NameConflict", "a container that is not ours has the name " + p.name + "; remove or rename it");
   }
+  if (!p.disk_pressure.empty() && !(current && current->state == State::kRunning)) return No("DiskPressure", p.disk_pressure);
   if (in.error && (in.error->code == Code::kUnavailable || in.error->code == Code::kTimeout) && in.failed &&
       in.failed->kind != ActionKind::kPutGrant && in.failed->kind != ActionKind::kAnnounce && in.failed->kind != ActionKind::kRemoveGrant) {
     return Maybe("EngineUnavailable", in.error->message);

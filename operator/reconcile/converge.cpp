@@ -49,6 +49,7 @@ Reconciler::Outcome Reconciler::Converge(const AgentKey& key, const DesiredAgent
   pass.permissions = CheckPermissions(spec, *pass.config, d_.paths, d_.engine_socket);
   pass.memory = Recall(identity, previous);
   pass.input.suspended = spec.operating_mode == OperatingMode::kSuspended;
+  pass.input.disk_pressure = d_.disk.Why(identity.uid());
   pass.input.blocked = !pass.permissions.refused.empty();
   pass.input.name = ContainerName(d_.home.id, identity.agent.ref());
   pass.input.spec_hash = ContainerSpecHash(spec);

@@ -43,7 +43,7 @@ SandboxMemory Remember(SandboxMemory memory, const Observed* current, SteadyTime
   const std::string exit = StartId(*current) + "/" + current->finished_at;
   if (memory.counted_exit == exit) return memory;
   memory.counted_exit = exit;
-  if (current->id != memory.stopped_for_mismatch) {
+  if (current->id != memory.stopped_for_mismatch && current->id != memory.stopped_for_disk) {
     memory.restart = AfterExit(memory.restart, uptime(), now);
     memory.exit_reason = current->oom_killed ? "OOMKilled" : current->exit_code == 0 ? "Completed" : "Error";
     memory.exit_message = current->oom_killed ? "the kernel ended PID 1 for want of memory; raise spec.sandbox.resources.limits.memory"

@@ -27,6 +27,7 @@ struct SandboxMemory {
   std::string verified_ok;            // StartId that was as asked at some time
   std::vector<runtime::Mismatch> mismatches;
   std::string stopped_for_mismatch;   // container id that is kept stopped
+  std::string stopped_for_disk;       // container id whose end was no fault of its own
   bool seen_ready = false;            // Ready at some time in this process
 
   bool operator==(const SandboxMemory&) const = default;

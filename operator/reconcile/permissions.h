@@ -17,7 +17,7 @@ struct Permissions {
 };
 
 // What the operator's own configuration lets this Agent have: images by prefix, volumes beneath allowed roots. Paths are compared after
-// links are resolved. Never /, /proc, /sys, /dev, the home, or what holds the engine's socket, whatever the configuration says.
+// links are resolved; what is never mounted, whatever the configuration says, is WhyNeverMounted's (host_places.h) to say.
 Permissions CheckPermissions(const AgentSpec& spec, const OperatorConfig& config, const HomePaths& paths, const std::string& engine_socket);
 
 }  // namespace beige

@@ -94,6 +94,10 @@ std::vector<Action> Plan(const PlanInput& in, SteadyTime now) {
     start("", reason);
   };
 
+  if (!in.disk_pressure.empty()) {
+    if (current && current->state == State::kRunning) actions.push_back({ActionKind::kStop, current->id, "DiskPressure"});
+    return actions;
+  }
   if (!current) {
     if (may_start) make(in.memory.restart.total > 0 && in.memory.exit_reason == "Removed" ? "Removed" : "New");
     return actions;

@@ -50,6 +50,7 @@ struct PlanInput {
   // desired
   bool present = true;   // false: this incarnation is deleted
   bool suspended = false;
+  std::string disk_pressure;  // why it has to stay stopped for want of disk space; "" = it may run
   bool blocked = false;  // not permitted as asked: what runs is kept going, nothing is made anew
   std::string name;
   std::string spec_hash;

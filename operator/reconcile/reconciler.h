@@ -16,6 +16,7 @@
 #include "operator/admin/gateway_client.h"
 #include "operator/reconcile/conditions.h"
 #include "operator/reconcile/desired.h"
+#include "operator/reconcile/disk_pressure.h"
 #include "operator/reconcile/images.h"
 #include "operator/reconcile/permissions.h"
 #include "operator/reconcile/plan.h"
@@ -57,6 +58,7 @@ class Reconciler {
     const DesiredState& desired;
     const ConfigState& config;
     const Clock& clock;
+    const DiskPressure& disk;
     ReconcileHooks hooks;
   };
   struct Outcome {

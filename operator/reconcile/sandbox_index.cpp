@@ -31,6 +31,15 @@ std::vector<std::string> SandboxIndex::Ids(const std::string& uid) const {
   });
 }
 
+std::optional<std::string> SandboxIndex::OwnerOf(const std::string& id) const {
+  return state_.With([&](const State& s) -> std::optional<std::string> {
+    for (const auto& [uid, ids] : s.ids) {
+      if (ids.contains(id)) return uid;
+    }
+    return std::nullopt;
+  });
+}
+
 void SandboxIndex::Add(const std::string& uid, const std::string& id) {
   state_.With([&](State& s) { s.ids[uid].insert(id); });
 }

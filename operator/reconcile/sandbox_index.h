@@ -2,6 +2,7 @@
 #define BEIGE_OPERATOR_RECONCILE_SANDBOX_INDEX_H_
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ class SandboxIndex {
   bool SetDown(const std::string& message);        // true if it was up, or the first word
 
   std::vector<std::string> Ids(const std::string& uid) const;
+  std::optional<std::string> OwnerOf(const std::string& id) const;  // uid
   void Add(const std::string& uid, const std::string& id);
   void Drop(const std::string& uid, const std::string& id);
 

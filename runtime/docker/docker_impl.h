@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/guarded.h"
 #include "runtime/docker/docker_runtime.h"
 #include "runtime/docker/networks.h"
 #include "runtime/engine/http.h"
@@ -46,10 +47,13 @@ class DockerRuntime : public SandboxRuntime {
   // Creates, and waits out the seconds for which a container that is being removed still holds the name.
   Result<std::string> CreateNamed(const std::string& name, const std::string& body);
   Result<> Delete(const std::string& id);
+  // Kept until the next Ping, which the operator makes at every resync.
+  Result<engine::EngineDefaults> Defaults();
   Result<> Follow(const engine::Call& call, const Progress& progress);
 
   DockerOptions options_;
   engine::EngineHttp http_;
+  Guarded<std::optional<engine::EngineDefaults>> defaults_;
   Networks networks_;
 };
 

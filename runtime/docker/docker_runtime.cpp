@@ -28,6 +28,7 @@ std::unique_ptr<SandboxRuntime> MakeDockerRuntime(DockerOptions options) { retur
 Result<EngineInfo> DockerRuntime::Ping() {
   // Asked afresh, so that an engine which was replaced by another is seen.
   http_.Forget();
+  defaults_.Set(std::nullopt);
   BEIGE_ASSIGN(const engine::ServerInfo server, http_.Server());
   BEIGE_ASSIGN(const engine::Response answer, http_.Request(engine::Call{.operation = "version", .path = "/version", .deadline = options_.deadline}));
   BEIGE_ASSIGN(EngineInfo info, engine::DecodeVersion(answer.body));

@@ -37,6 +37,14 @@ Result<std::optional<engine::ProcessFacts>> ReadSettled(const engine::ContainerI
 
 }  // namespace
 
+Result<engine::EngineDefaults> DockerRuntime::Defaults() {
+  if (const auto known = defaults_.Copy()) return *known;
+  BEIGE_ASSIGN(const engine::Response answer, http_.Request(engine::Call{.operation = "info", .path = "/info", .deadline = options_.deadline}));
+  BEIGE_ASSIGN(const engine::EngineDefaults defaults, engine::DecodeDefaults(answer.body));
+  defaults_.Set(defaults);
+  return defaults;
+}
+
 Result<std::vector<Mismatch>> DockerRuntime::Verify(const SandboxSpec& spec, const std::string& id) {
   BEIGE_ASSIGN(const auto container, Inspect(id));
   if (!container) return Fail(Code::kNotFound, "verify container " + id.substr(0, 12) + ": no such container");
@@ -47,8 +55,12 @@ Result<std::vector<Mismatch>> DockerRuntime::Verify(const SandboxSpec& spec, con
   } else {
     image.volumes = container->volumes;  // the image was removed by force; the container has its volumes
   }
-  BEIGE_ASSIGN(const engine::CreateRequest want, engine::Harden(spec, image, engine::FileLimit()));
+  BEIGE_ASSIGN(const engine::EngineDefaults defaults, Defaults());
+  BEIGE_ASSIGN(engine::CreateRequest want, engine::Harden(spec, image, engine::FileLimit()));
+  if (want.runtime.empty()) want.runtime = defaults.runtime;  // another one would be read back with less care, see below
   std::vector<Mismatch> out = engine::CompareInspect(want, *container, image.env, {});
+  // The live process has a filter of PID 1's own, so the kernel alone does not show that the engine's is missing.
+  if (!defaults.seccomp) out.push_back({"seccomp profile of the engine", "its default", "none"});
   if (!container->running) {
     out.push_back({"state", "running", container->status});
     return out;

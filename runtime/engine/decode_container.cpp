@@ -2,6 +2,7 @@
 
 #include "runtime/engine/json_read.h"
 #include "runtime/engine/labels.h"
+#include "runtime/engine/unasked.h"
 #include "runtime/engine/wire.h"
 
 namespace beige::runtime::engine {
@@ -31,6 +32,7 @@ void ReadConfig(const Json& config, ContainerInspect& out) {
   out.healthcheck = Texts(At(config, "Healthcheck"), "Test");
   out.working_dir = Text(config, "WorkingDir");
   out.hostname = Text(config, "Hostname");
+  out.domain_name = Text(config, "Domainname");
   out.stop_signal = Text(config, "StopSignal");
   out.tty = Flag(config, "Tty");
   out.open_stdin = Flag(config, "OpenStdin");
@@ -67,6 +69,9 @@ void ReadGrants(const Json& host, ContainerInspect& out) {
   out.ports = Keys(host, "PortBindings");
   out.sysctls = Keys(host, "Sysctls");
   out.tmpfs = TextMap(host, "Tmpfs");
+  out.masked_paths = Texts(host, "MaskedPaths");
+  out.readonly_paths = Texts(host, "ReadonlyPaths");
+  out.unasked = UnaskedSettings(host);
 }
 
 void ReadLimits(const Json& host, ContainerInspect& out) {
@@ -100,7 +105,9 @@ Result<ContainerInspect> DecodeContainer(std::string_view body) {
   ReadGrants(host, out);
   ReadLimits(host, out);
   for (const Json& mount : At(json, "Mounts")) {
-    out.mounts.push_back({Text(mount, "Type"), Text(mount, "Source"), Text(mount, "Destination"), !Flag(mount, "RW"), 0});
+    const std::string propagation = Text(mount, "Propagation");
+    out.mounts.push_back({Text(mount, "Type"), Text(mount, "Source"), Text(mount, "Destination"), !Flag(mount, "RW"), 0,
+                          propagation == "rprivate" ? "" : propagation});
   }
   out.networks = Keys(At(json, "NetworkSettings"), "Networks");
   return out;

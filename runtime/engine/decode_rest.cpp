@@ -44,6 +44,18 @@ Result<std::vector<NetworkInfo>> DecodeNetworks(std::string_view body) {
   return out;
 }
 
+Result<EngineDefaults> DecodeDefaults(std::string_view body) {
+  const Json json = Json::parse(body, nullptr, false);
+  if (!json.is_object()) return Fail(Code::kInternal, "info: the engine's answer is no JSON object");
+  EngineDefaults out;
+  out.runtime = Text(json, "DefaultRuntime");
+  for (const std::string& option : Texts(json, "SecurityOptions")) {  // "name=seccomp,profile=default"; "seccomp" on older ones
+    const bool is_seccomp = option == "seccomp" || option == "name=seccomp" || option.starts_with("name=seccomp,");
+    if (is_seccomp && option.find("profile=unconfined") == std::string::npos) out.seccomp = true;
+  }
+  return out;
+}
+
 Result<EngineInfo> DecodeVersion(std::string_view body) {
   const Json json = Json::parse(body, nullptr, false);
   EngineInfo out{"docker", Text(json, "Version"), ""};
@@ -70,10 +82,23 @@ Result<Stats> DecodeStats(std::string_view body) {
   return out;
 }
 
+namespace {
+
+std::optional<Event> NetworkEvent(const std::string& action, const Json& attributes) {
+  Event event{"network-" + action, {}, Text(attributes, "container")};
+  // Each start of a sandbox without a network connects it to the one called none.
+  if ((action != "connect" && action != "disconnect") || event.id.empty() || Text(attributes, "type") == "null") return std::nullopt;
+  return event;
+}
+
+}  // namespace
+
 std::optional<Event> DecodeEvent(std::string_view line) {
   const Json json = Json::parse(line, nullptr, false);
-  if (const std::string type = Text(json, "Type"); !type.empty() && type != "container") return std::nullopt;
+  const std::string type = Text(json, "Type");
   const Json& actor = At(json, "Actor");
+  if (type == "network") return NetworkEvent(Text(json, "Action"), At(actor, "Attributes"));
+  if (!type.empty() && type != "container") return std::nullopt;
   Event event;
   event.action = Text(json, "Action");
   if (event.action.empty()) event.action = Text(json, "status");

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "runtime/engine/labels.h"
 #include "runtime/engine/wire.h"
 
 namespace beige::runtime::engine {
@@ -14,8 +13,9 @@ namespace {
 constexpr std::chrono::milliseconds kFirstBackoff{100};
 constexpr std::chrono::milliseconds kLongestBackoff{5'000};
 
-std::string EventsPath(const std::string& home) {
-  const nlohmann::json filters{{"type", {"container"}}, {"label", {std::string(kHomeLabel) + "=" + home}}};
+// No filter by label: events of networks carry none, and a container that somebody connects to one must not go unseen.
+std::string EventsPath() {
+  const nlohmann::json filters{{"type", {"container", "network"}}};
   return "/events?filters=" + Escape(filters.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -23,7 +23,7 @@ std::string EventsPath(const std::string& home) {
 
 EventStream::EventStream(EngineHttp& http, const std::string& home, std::function<void(const Event&)> on_event,
                          std::function<void(bool)> on_state)
-    : http_(http), path_(EventsPath(home)), on_event_(std::move(on_event)), on_state_(std::move(on_state)), backoff_(kFirstBackoff) {
+    : http_(http), path_(EventsPath()), home_(home), on_event_(std::move(on_event)), on_state_(std::move(on_state)), backoff_(kFirstBackoff) {
   http_.loop().Post([this, alive = alive_] {
     if (*alive) Ping();
   });
@@ -81,7 +81,9 @@ bool EventStream::Line(std::string_view line) {
   const auto alive = alive_;
   backoff_ = kFirstBackoff;
   const auto tell = on_event_;  // a copy: the callback may destroy this stream, and itself with it
-  if (const auto event = DecodeEvent(line); event && tell) tell(*event);
+  const auto event = DecodeEvent(line);
+  const bool ours = event && (event->key.uid.empty() || event->key.home == home_);
+  if (ours && tell) tell(*event);
   return *alive;
 }
 

@@ -12,7 +12,7 @@
 
 namespace beige::runtime::engine {
 
-// The stream of GET /events for one home's containers, opened again by itself with backoff (0.1 s doubling to 5 s) after /_ping has
+// The stream of GET /events for one home's containers, and for the networks that any container is connected to, opened again by itself with backoff (0.1 s doubling to 5 s) after /_ping has
 // answered. Lives on the client's loop; the callbacks run there and must not call the engine. No callback runs once the destructor has
 // returned. Must go before the client.
 class EventStream : public SandboxRuntime::Subscription {
@@ -29,6 +29,7 @@ class EventStream : public SandboxRuntime::Subscription {
 
   EngineHttp& http_;
   const std::string path_;
+  const std::string home_;
   std::function<void(const Event&)> on_event_;
   std::function<void(bool)> on_state_;
   // All below: loop thread only.

@@ -31,23 +31,7 @@ std::vector<int64_t> Numbers(std::string_view text) {
   return out;
 }
 
-// mountinfo writes space, tab, newline and backslash as three octal digits.
-std::string Unescape(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 3 < text.size()) {
-      out += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
-      i += 3;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 }  // namespace
-
-bool MountFact::Has(std::string_view option) const { return std::find(options.begin(), options.end(), option) != options.end(); }
 
 StatusFacts ParseStatus(std::string_view text) {
   StatusFacts facts;
@@ -64,27 +48,9 @@ StatusFacts ParseStatus(std::string_view text) {
     if (name.size() == 6 && name.starts_with("Cap")) facts.capabilities[name] = value;
     if (name == "NoNewPrivs") facts.no_new_privileges = value;
     if (name == "Seccomp") facts.seccomp = value;
+    if (name == "NSpid") facts.pids = Numbers(line.substr(colon + 1));
   }
   return facts;
-}
-
-std::vector<MountFact> ParseMountInfo(std::string_view text) {
-  std::vector<MountFact> out;
-  for (const std::string& line : Split(text, "\n")) {
-    // 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
-    const std::vector<std::string> words = Split(line, " ");
-    const auto dash = std::find(words.begin(), words.end(), "-");
-    if (words.size() < 9 || words.end() - dash < 3) continue;
-    MountFact mount;
-    mount.id = static_cast<uint64_t>(Number(words[0]));
-    mount.root = Unescape(words[3]);
-    mount.point = Unescape(words[4]);
-    mount.options = Split(words[5], ",");
-    mount.fs_type = dash[1];
-    mount.super_options = Split(words.back(), ",");
-    out.push_back(std::move(mount));
-  }
-  return out;
 }
 
 std::vector<IdRange> ParseIdMap(std::string_view text) {

@@ -10,20 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/mount_info.h"
 #include "base/result.h"
 
 namespace beige::runtime::engine {
 
-// One line of /proc/<pid>/mountinfo (proc(5)).
-struct MountFact {
-  uint64_t id = 0;
-  std::string root;      // within its file system
-  std::string point;     // as the container sees it
-  std::vector<std::string> options;  // of the mount, not of the file system
-  std::string fs_type;
-  std::vector<std::string> super_options;
-  bool Has(std::string_view option) const;
-};
+using MountFact = MountInfo;
 
 struct IdRange {
   int64_t inside = 0;
@@ -45,6 +37,7 @@ struct StatusFacts {
   std::map<std::string, std::string> capabilities;  // CapInh, CapPrm, CapEff, CapBnd, CapAmb -> hex
   std::string no_new_privileges;
   std::string seccomp;  // 2 = filter
+  std::vector<int64_t> pids;  // from this namespace inwards
 };
 
 // Limits as the kernel enforces them; nullopt where the control group can't be read here. -1 = no limit.
@@ -67,10 +60,13 @@ struct ProcessFacts {
   CgroupFacts cgroup;
   // By target; without entry where this process may not follow it.
   std::map<std::string, TargetFact> targets;
+  std::vector<std::string> shared_namespaces;  // with this process: pid, net, ...; as far as they can be read
+  std::vector<std::string> devices;            // in its /dev, beyond those that every container has
+  std::vector<std::string> hidden_here;        // of kMaskedPaths and kReadonlyPaths, those that this kernel has
 };
 
 StatusFacts ParseStatus(std::string_view text);
-std::vector<MountFact> ParseMountInfo(std::string_view text);
+using beige::ParseMountInfo;
 std::vector<IdRange> ParseIdMap(std::string_view text);
 std::vector<std::string> ParseInterfaces(std::string_view net_dev);
 std::string ParseHardLimit(std::string_view limits, std::string_view name);

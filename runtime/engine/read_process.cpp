@@ -4,9 +4,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "base/files.h"
 #include "base/unique_fd.h"
 #include "runtime/engine/process_facts.h"
+#include "runtime/engine/verify.h"
 
 namespace beige::runtime::engine {
 
@@ -45,6 +48,40 @@ std::map<std::string, TargetFact> FollowTargets(const std::string& proc, const s
   return out;
 }
 
+std::string LinkText(const std::string& path) {
+  char text[64];
+  const ssize_t n = readlink(path.c_str(), text, sizeof text);
+  return n > 0 ? std::string(text, static_cast<size_t>(n)) : "";
+}
+
+std::vector<std::string> SharedNamespaces(const std::string& proc) {
+  std::vector<std::string> out;
+  for (const char* name : {"cgroup", "ipc", "mnt", "net", "pid", "uts"}) {
+    const std::string ours = LinkText(std::string("/proc/self/ns/") + name);
+    if (!ours.empty() && ours == LinkText(proc + "/ns/" + name)) out.push_back(name);
+  }
+  return out;
+}
+
+// Device nodes, and directories that could hold some, which engines don't make by themselves.
+std::vector<std::string> UnusualDevices(const std::string& proc) {
+  static const std::set<std::string> kUsual{"console", "full", "mqueue", "null", "ptmx", "pts", "random", "shm", "tty", "urandom", "zero"};
+  std::vector<std::string> out;
+  const std::string dev = proc + "/root/dev";
+  const auto names = ListDir(dev);
+  if (!names) return out;
+  for (const std::string& name : *names) {
+    struct stat info{};
+    if (kUsual.contains(name) || lstat((dev + "/" + name).c_str(), &info) != 0) continue;
+    if (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode) || S_ISDIR(info.st_mode)) out.push_back("/dev/" + name);
+  }
+  return out;
+}
+
+void AddIfHere(const char* path, ProcessFacts& facts) {
+  if (Exists(path)) facts.hidden_here.emplace_back(path);
+}
+
 }  // namespace
 
 Result<std::optional<ProcessFacts>> ReadProcess(pid_t pid, const std::string& container_id,
@@ -63,6 +100,10 @@ Result<std::optional<ProcessFacts>> ReadProcess(pid_t pid, const std::string& co
   facts.files_limit = ParseHardLimit(limits, "Max open files");
   facts.cgroup = ReadCgroup(cgroup);
   facts.targets = FollowTargets(proc, sources);
+  facts.shared_namespaces = SharedNamespaces(proc);
+  facts.devices = UnusualDevices(proc);
+  for (const char* path : kMaskedPaths) AddIfHere(path, facts);
+  for (const char* path : kReadonlyPaths) AddIfHere(path, facts);
   // All read from one process: a pid that went meanwhile gives halves.
   if (ReadOr(proc + "/cgroup") != cgroup) return Fail(Code::kConflict, "the process of container " + container_id + " ended while it was looked at");
   return facts;

@@ -1,6 +1,7 @@
 #ifndef BEIGE_RUNTIME_ENGINE_VERIFY_H_
 #define BEIGE_RUNTIME_ENGINE_VERIFY_H_
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,9 +12,14 @@
 
 namespace beige::runtime::engine {
 
+// What every engine hides in a container's /proc and /sys, and what it makes read-only there.
+inline constexpr std::array kMaskedPaths{"/proc/acpi",       "/proc/kcore",       "/proc/keys", "/proc/latency_stats",
+                                         "/proc/timer_list", "/proc/sched_debug", "/proc/scsi", "/sys/firmware"};
+inline constexpr std::array kReadonlyPaths{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"};
+
 // How an engine reports what it was asked for, where engines differ.
 struct Dialect {
-  bool reports_namespace_modes = true;  // Podman reports a private IPC mode as shareable and no cgroup namespace mode
+  bool is_docker = true;  // Podman reports a private IPC mode as shareable, no cgroup namespace mode and defaults of its own
 };
 
 // What the engine says that the container has, against what was asked for and against what no sandbox may have (privileges, devices,

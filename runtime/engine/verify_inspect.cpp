@@ -25,6 +25,7 @@ void CompareIdentity(const CreateRequest& want, const ContainerInspect& have, Mi
   out.ExpectNone("arguments of the image", have.cmd);
   out.Expect("working directory", want.working_dir, have.working_dir);
   out.Expect("hostname", want.hostname, have.hostname);
+  out.Expect("domain name", std::string(), have.domain_name);
   out.Expect("stop signal", std::string("SIGTERM"), have.stop_signal);
   if (have.healthcheck != Strings{"NONE"} && !have.healthcheck.empty()) out.Add("health check", "none", Show(have.healthcheck));
   out.Expect("terminal", false, have.tty);
@@ -47,6 +48,13 @@ void CompareEnv(const CreateRequest& want, const ContainerInspect& have, const s
   }
 }
 
+template <size_t N>
+void ExpectPaths(const std::string& kind, const std::array<const char*, N>& want, const Strings& have, MismatchList& out) {
+  for (const std::string path : want) {
+    if (std::find(have.begin(), have.end(), path) == have.end()) out.Add(kind + " " + path, "yes", "no");
+  }
+}
+
 void CompareIsolation(const CreateRequest& want, const ContainerInspect& have, const Dialect& dialect, MismatchList& out) {
   out.Expect("privileged", false, have.privileged);
   out.ExpectNone("added capabilities", have.cap_add);
@@ -60,7 +68,7 @@ void CompareIsolation(const CreateRequest& want, const ContainerInspect& have, c
   out.Expect("pid namespace", std::string(), have.pid_mode == "private" ? "" : have.pid_mode);
   out.Expect("uts namespace", std::string(), have.uts_mode == "private" ? "" : have.uts_mode);
   out.Expect("user namespace", std::string(), have.userns_mode);
-  if (dialect.reports_namespace_modes) {
+  if (dialect.is_docker) {
     out.Expect("dropped capabilities", Strings{"ALL"}, have.cap_drop);
     out.Expect("ipc namespace", std::string("private"), have.ipc_mode);
     out.Expect("cgroup namespace", std::string("private"), have.cgroupns_mode);
@@ -74,7 +82,15 @@ void CompareIsolation(const CreateRequest& want, const ContainerInspect& have, c
   out.ExpectNone("published ports", have.ports);
   out.Expect("publish all ports", false, have.publish_all_ports);
   if (have.restart_policy != "no" && !have.restart_policy.empty()) out.Add("restart policy", "no", have.restart_policy);
-  out.Expect("log driver", std::string("json-file"), dialect.reports_namespace_modes ? have.log_type : "json-file");
+  if (!dialect.is_docker) return;
+  out.Expect("log driver", std::string("json-file"), have.log_type);
+  for (const auto& [option, value] : std::map<std::string, std::string>{{"max-size", "1m"}, {"max-file", "1"}}) {
+    const auto it = have.log_options.find(option);
+    out.Expect("log option " + option, value, it == have.log_options.end() ? std::string() : it->second);
+  }
+  ExpectPaths("masked path", kMaskedPaths, have.masked_paths, out);
+  ExpectPaths("read-only path", kReadonlyPaths, have.readonly_paths, out);
+  out.ExpectNone("settings that nobody asked for", have.unasked);
 }
 
 void CompareLimits(const CreateRequest& want, const ContainerInspect& have, MismatchList& out) {
@@ -93,6 +109,12 @@ void CompareLimits(const CreateRequest& want, const ContainerInspect& have, Mism
   };
   const Ulimit* core = limit("core");
   if (core == nullptr || core->hard != 0) out.Add("core limit", "0", core == nullptr ? "none" : Show(core->hard));
+  // Either lets a program take the processor from its neighbours.
+  for (const char* name : {"nice", "rtprio"}) {
+    if (const Ulimit* priority = limit(name); priority != nullptr && (priority->soft != 0 || priority->hard != 0)) {
+      out.Add(std::string(name) + " limit", "0", Show(priority->hard));
+    }
+  }
   // Not compared for the same number: an operator that was started with another limit of its own is no drift.
   const Ulimit* files = limit("nofile");
   if (files == nullptr || files->hard <= 0 || files->hard > kMostFiles) {
@@ -101,7 +123,8 @@ void CompareLimits(const CreateRequest& want, const ContainerInspect& have, Mism
 }
 
 std::string ShowMount(const MountPoint& mount) {
-  return mount.type + " " + mount.source + " (" + (mount.read_only ? "read-only" : "writable") + ")";
+  const std::string propagation = mount.propagation.empty() ? "" : ", " + mount.propagation;
+  return mount.type + " " + mount.source + " (" + (mount.read_only ? "read-only" : "writable") + propagation + ")";
 }
 
 void CompareDeclaredMounts(const CreateRequest& want, const ContainerInspect& have, MismatchList& out) {

@@ -98,6 +98,22 @@ class MountTable {
   std::set<uint64_t> explained_;
 };
 
+// Masks and read-only paths of /proc and /sys, and the size of shared memory: an engine that ignores them says nothing.
+void CompareKernelPaths(const CreateRequest& want, const ProcessFacts& have, MismatchList& out) {
+  const auto find = [&](const std::string& point) {
+    const auto it = std::find_if(have.mounts.rbegin(), have.mounts.rend(), [&](const MountFact& mount) { return mount.point == point; });
+    return it == have.mounts.rend() ? nullptr : &*it;
+  };
+  for (const std::string& path : have.hidden_here) {
+    const MountFact* mount = find(path);
+    if (mount == nullptr || !IsUsual(*mount)) out.Add("live path " + path, "hidden or read-only", mount == nullptr ? "open" : Describe(*mount));
+  }
+  const MountFact* shm = find("/dev/shm");
+  if (shm == nullptr || want.shm_size == 0) return;
+  const int64_t pages = (want.shm_size + 4095) / 4096 * 4096;
+  if (SizeOption(*shm) != pages) out.Add("size of /dev/shm", Show(pages), Show(SizeOption(*shm)));
+}
+
 }  // namespace
 
 std::vector<Mismatch> CompareMounts(const CreateRequest& want, const ProcessFacts& have) {
@@ -112,12 +128,14 @@ std::vector<Mismatch> CompareMounts(const CreateRequest& want, const ProcessFact
     } else if (mount.type == "tmpfs" && fact->fs_type != "tmpfs") {
       out.Add("live mount " + mount.target, wanted, Describe(*fact));
     }
+    if (fact != nullptr && mount.type == "bind" && fact->propagates) out.Add("propagation of live mount " + mount.target, "private", "shared");
     const auto followed = have.targets.find(mount.target);
     if (followed != have.targets.end() && !followed->second.same_as_source) {
       out.Add("source of live mount " + mount.target, mount.source, "something else");
     }
   }
   for (const auto& [target, options] : want.tmpfs) CompareTmpfs(target, options, table.Take(target), out);
+  CompareKernelPaths(want, have, out);
   table.AddUnexplained(out);
   return out.Take();
 }

@@ -69,6 +69,9 @@ std::vector<Mismatch> CompareProcess(const CreateRequest& want, const ProcessFac
   const long files = std::strtol(have.files_limit.c_str(), nullptr, 10);  // "unlimited" reads as 0
   if (files <= 0 || files > kMostFiles) out.Add("open files limit of the process", "at most " + Show(kMostFiles), have.files_limit);
   if (want.network_mode == "none") out.Expect("network interfaces", std::vector<std::string>{"lo"}, have.interfaces);
+  out.ExpectNone("namespaces of the host", have.shared_namespaces);
+  if (!have.status.pids.empty()) out.Expect("process id inside", int64_t{1}, have.status.pids.back());
+  out.ExpectNone("device nodes", have.devices);
   CompareCgroup(want, have.cgroup, out);
   for (Mismatch& mismatch : CompareMounts(want, have)) out.Add(mismatch.field, mismatch.want, mismatch.have);
   return out.Take();

@@ -22,6 +22,7 @@ struct MountPoint {
   std::string target;
   bool read_only = true;
   int64_t size_bytes = 0;  // tmpfs
+  std::string propagation{};  // of a live bind; "" = rprivate, which is what is asked for
   bool operator==(const MountPoint&) const = default;
 };
 
@@ -87,6 +88,7 @@ struct ContainerInspect {
   std::vector<std::string> healthcheck;
   std::string working_dir;
   std::string hostname;
+  std::string domain_name;
   std::string stop_signal;
   bool tty = false;
   bool open_stdin = false;
@@ -117,6 +119,9 @@ struct ContainerInspect {
   std::vector<std::string> sysctls;
   std::map<std::string, std::string> tmpfs;
   std::vector<Ulimit> ulimits;
+  std::vector<std::string> masked_paths;
+  std::vector<std::string> readonly_paths;
+  std::vector<std::string> unasked;  // NAME=JSON of every other setting that is not empty
   int64_t memory = 0;
   int64_t memory_swap = 0;
   int64_t nano_cpus = 0;
@@ -151,11 +156,20 @@ struct NetworkInfo {
 };
 Result<std::vector<NetworkInfo>> DecodeNetworks(std::string_view body);
 
+// What an engine does where a create request says nothing.
+struct EngineDefaults {
+  std::string runtime;   // "" = not told
+  bool seccomp = false;  // whether it has a seccomp profile of its own
+  bool operator==(const EngineDefaults&) const = default;
+};
+Result<EngineDefaults> DecodeDefaults(std::string_view body);  // /info
+
 Result<EngineInfo> DecodeVersion(std::string_view body);  // /version; api_version is left to the negotiation
 Result<Stats> DecodeStats(std::string_view body);
 
 // One line of /events. nullopt for what is no container event or carries no complete key. Podman's names become Docker's (died: die,
-// remove: destroy).
+// remove: destroy). A network that somebody connects a container to, or disconnects, is "network-connect" or "network-disconnect" with
+// the container's id and no key: engines don't tell labels there.
 std::optional<Event> DecodeEvent(std::string_view line);
 
 std::map<std::string, std::string> SplitEnv(const std::vector<std::string>& pairs);  // NAME=VALUE

@@ -1,5 +1,7 @@
 #include "runtime/fake/fake_inspect.h"
 
+#include "runtime/engine/verify.h"
+
 namespace beige::runtime::fake {
 
 engine::ContainerInspect AsCreated(const engine::CreateRequest& request, const engine::ImageInspect& image) {
@@ -37,6 +39,8 @@ engine::ContainerInspect AsCreated(const engine::CreateRequest& request, const e
   out.shm_size = request.shm_size;
   out.oom_score_adj = request.oom_score_adj;
   out.mounts = request.mounts;
+  out.masked_paths.assign(engine::kMaskedPaths.begin(), engine::kMaskedPaths.end());
+  out.readonly_paths.assign(engine::kReadonlyPaths.begin(), engine::kReadonlyPaths.end());
   return out;
 }
 

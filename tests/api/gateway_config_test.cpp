@@ -41,13 +41,14 @@ TEST(GatewayConfigTest, ReadsEveryField) {
   want.metrics = {"localhost", 9999};
   want.audit_sync = AuditSync::kEach;
   want.audit_per_agent_bytes_per_day = 5LL << 30;
+  want.audit_keep = std::chrono::hours(24 * 7);
   want.limits = {8, 16, 2 << 20};
   want.tools = {{"kv", {"/h/tools/kv"}}, {"abs", {"/opt/t"}}, {"home", {"/home/u/t"}}, {"dollar", {"/h/$x"}}};
   want.skills = {{"typst", {"/skills/typst"}}};
   EXPECT_EQ(Config(R"(
 http: {listen: "[::1]:0", tokens: [{name: ci, file: ci.token, scopes: [read, exec]}]}
 metrics: {listen: localhost:9999}
-audit: {sync: each, perAgentBytesPerDay: 5Gi}
+audit: {sync: each, perAgentBytesPerDay: 5Gi, keep: 7d}
 limits: {connections: 8, calls: 16, bufferedBytes: 2097152}
 tools: {kv: {path: ./tools/kv}, abs: {path: /opt/t/}, home: {path: "${HOME}/t"}, dollar: {path: $$x}}
 skills: {typst: {path: ../skills/typst}}

@@ -40,6 +40,7 @@ TEST(OperatorConfigTest, ReadsEveryField) {
   want.allowed_volume_roots = {"/srv/papers", "/h/data"};
   want.uid_first = 300000;
   want.uid_last = 300999;
+  want.disk_min_free = 256 << 20;
   want.metrics = {"127.0.0.1", 0};
   want.resync = std::chrono::seconds(30);
   const std::string text = R"(
@@ -47,6 +48,7 @@ engine: {type: podman, socket: "${XDG_RUNTIME_DIR}/podman/podman.sock"}
 defaults: {image: localhost/mine:1, resources: {cpu: "0.5", memory: 1.5Gi}}
 ceilings: {imagePrefixes: [localhost/, ghcr.io/x/]}
 volumes: {allowedRoots: [/srv/papers, ./data/]}
+disk: {minFree: 256Mi}
 metrics: {listen: 127.0.0.1:0}
 resync: 30s
 )";

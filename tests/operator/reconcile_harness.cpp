@@ -48,11 +48,14 @@ Operator::Operator(const std::string& home_path, runtime::fake::FakeRuntime& eng
   reconciler_ = std::make_unique<Reconciler>(Reconciler::Deps{
       .paths = paths, .home = home, .bin_dir = home_path + "/bin/test", .default_image = kImage, .engine_socket = "", .runtime = runtime,
       .index = index, .gateway = *client_, .identities = identities, .status = status, .events = events, .images = *images_,
-      .desired = desired, .config = config, .clock = clock,
+      .desired = desired, .config = config, .clock = clock, .disk = pressure,
       .hooks = {.on_start = [this](const AgentKey& key, const std::string& why, double took) { metrics.SandboxStarted(key, why, took); },
                 .on_status = [this](const Agent& agent) { metrics.AgentStatusChanged(agent); },
                 .on_gone = [this](const AgentKey& key) { metrics.AgentGone(key); },
                 .on_engine_trouble = [this] { queue.Add(kSweepKey); }}});
+  disk_ = std::make_unique<DiskWatch>(DiskWatch::Deps{.paths = paths, .desired = desired, .config = config, .index = index,
+                                                      .pressure = pressure, .queue = queue, .clock = clock,
+                                                      .free_space = [this] { return free_space.load(); }});
   sweep_ = std::make_unique<Sweep>(Sweep::Deps{.home = home, .runtime = runtime, .index = index, .desired = desired,
                                                .identities = identities, .events = events, .queue = queue});
   intake_ = std::make_unique<Intake>(Intake::Deps{.paths = paths, .identities = identities, .desired = desired, .config = config,
@@ -103,7 +106,9 @@ void Operator::Files(const std::map<std::string, std::string>& files) {
 
 void Operator::Step() {
   while (const auto key = queue.TryGet()) {
-    if (*key == kSweepKey) {
+    if (*key == kDiskKey) {
+      disk_->Run();
+    } else if (*key == kSweepKey) {
       if (!sweep_->Run()) queue.AddAfter(kSweepKey, seconds(2));
     } else {
       const Reconciler::Outcome outcome = reconciler_->Reconcile(*key);

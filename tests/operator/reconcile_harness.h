@@ -17,6 +17,7 @@
 #include "operator/app/metrics.h"
 #include "operator/reconcile/reconciler.h"
 #include "operator/reconcile/sweep.h"
+#include "operator/reconcile/disk_watch.h"
 #include "operator/source/merge.h"
 #include "runtime/fake/fake_runtime.h"
 #include "tests/operator/temp_dir.h"
@@ -72,6 +73,8 @@ class Operator {
   DesiredState desired;
   WorkQueue queue;
   SandboxIndex index;
+  DiskPressure pressure;
+  std::atomic<int64_t> free_space{INT64_MAX};
 
  private:
   void Poke();
@@ -84,6 +87,7 @@ class Operator {
   std::unique_ptr<GatewayClient> client_;
   std::unique_ptr<Reconciler> reconciler_;
   std::unique_ptr<Sweep> sweep_;
+  std::unique_ptr<DiskWatch> disk_;
   std::unique_ptr<Intake> intake_;
   Merger merger_;
   std::unique_ptr<runtime::SandboxRuntime::Subscription> subscription_;

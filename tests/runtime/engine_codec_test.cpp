@@ -215,4 +215,33 @@ TEST(LogFramesTest, JoinsStreamsAndKeepsWhatIsNoFrame) {
   EXPECT_EQ(JoinLogFrames(std::string("\x01\0\0\0\xff\xff\xff\xff", 8) + "x"), "x") << "a length that is not there";
 }
 
+TEST(UnaskedSettingsTest, EveryFieldThatNobodyReadsAndThatIsNotEmptyIsNamed) {
+  const auto container = DecodeContainer(R"({"Id":"c1","HostConfig":{"Memory":1,"CpuShares":0,"Links":null,"Dns":[],"Annotations":{},
+    "MemorySwappiness":-1,"Isolation":"default","AutoRemove":false,"CgroupParent":"","ConsoleSize":[0,0],
+    "CpusetCpus":"0","FutureGrant":{"all":true},"CpuRealtimeRuntime":5}})");
+  ASSERT_TRUE(container.has_value());
+  EXPECT_EQ(container->unasked, (std::vector<std::string>{"CpuRealtimeRuntime=5", "CpusetCpus=\"0\"", "FutureGrant={\"all\":true}"}));
+}
+
+TEST(DecodeDefaultsTest, KnowsTheRuntimeAndWhetherThereIsASeccompProfile) {
+  const auto defaults = [](const std::string& options) { return *DecodeDefaults(R"({"DefaultRuntime":"runc","SecurityOptions":)" + options + "}"); };
+  EXPECT_EQ(defaults(R"(["name=apparmor","name=seccomp,profile=default"])"), (EngineDefaults{"runc", true}));
+  EXPECT_EQ(defaults(R"(["name=seccomp,profile=builtin"])"), (EngineDefaults{"runc", true}));
+  EXPECT_EQ(defaults(R"(["name=seccomp,profile=unconfined"])"), (EngineDefaults{"runc", false}));
+  EXPECT_EQ(defaults(R"(["name=seccompish"])"), (EngineDefaults{"runc", false}));
+  EXPECT_EQ(defaults("null"), (EngineDefaults{"runc", false}));
+  EXPECT_FALSE(DecodeDefaults("[").has_value());
+}
+
+TEST(DecodeEventTest, AContainerThatIsConnectedToANetworkIsToldByItsId) {
+  const auto event = [](const std::string& action, const std::string& type) {
+    return DecodeEvent(R"({"Type":"network","Action":")" + action + R"(","Actor":{"ID":"n1","Attributes":{"container":"c1","name":"x","type":")" + type + "\"}}}");
+  };
+  EXPECT_EQ(event("connect", "bridge")->action, "network-connect");
+  EXPECT_EQ(event("disconnect", "bridge")->id, "c1");
+  EXPECT_TRUE(event("connect", "bridge")->key.uid.empty());
+  EXPECT_FALSE(event("connect", "null")) << "every start of a sandbox does that";
+  EXPECT_FALSE(event("create", "bridge"));
+}
+
 }  // namespace beige::runtime::engine

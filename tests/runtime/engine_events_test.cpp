@@ -61,14 +61,14 @@ ScriptedEngine::Script Events(const std::string& stream) {
 
 }  // namespace
 
-TEST(EventStreamTest, AsksForContainersOfTheHomeInTheNegotiatedVersion) {
+TEST(EventStreamTest, AsksForContainersAndNetworksInTheNegotiatedVersion) {
   ScriptedEngine engine(Events(OpenStream(EventLine("start"))));
   const auto runtime = docker::MakeDockerRuntime({.socket = engine.socket(), .observer = nullptr});
   Watcher watcher;
   const auto subscription = runtime->Subscribe("h", watcher.OnEvent(), watcher.OnState());
   EXPECT_TRUE(watcher.WaitFor({"up", "start"}));
   EXPECT_EQ(engine.Requests().back().line,
-            "GET /v1.45/events?filters=%7B%22label%22%3A%5B%22beige.dev%2Fhome%3Dh%22%5D%2C%22type%22%3A%5B%22container%22%5D%7D HTTP/1.1");
+            "GET /v1.45/events?filters=%7B%22type%22%3A%5B%22container%22%2C%22network%22%5D%7D HTTP/1.1");
 }
 
 TEST(EventStreamTest, ComesBackByItselfAfterTheEngineHungUp) {

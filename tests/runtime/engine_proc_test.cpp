@@ -36,6 +36,7 @@ CreateRequest Want() {
   want.memory = want.memory_swap = 128 << 20;
   want.pids_limit = 64;
   want.nano_cpus = 500'000'000;
+  want.shm_size = 8 << 20;
   want.mounts = {{"bind", "/srv/a 1", "/workspace", false, 0}};
   want.tmpfs = {{"/tmp", "rw,exec,nosuid,nodev,size=16777216,mode=1777"}};
   return want;
@@ -46,12 +47,13 @@ ProcessFacts Have() {
   have.status = ParseStatus(
       "Name:\tbeige-sandbox\nUid:\t200000\t200000\t200000\t200000\nGid:\t200000\t200000\t200000\t200000\nGroups:\t200000 \n"
       "CapInh:\t0000000000000000\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\n"
-      "CapAmb:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n");
+      "CapAmb:\t0000000000000000\nNSpid:\t4711\t1\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n");
   have.uid_map = have.gid_map = ParseIdMap("         0          0 4294967295\n");
   have.mounts = ParseMountInfo(kMountInfo);
   have.interfaces = {"lo"};
   have.core_limit = "0";
   have.files_limit = "20000";
+  have.hidden_here = {"/proc/acpi", "/proc/keys", "/proc/sys"};
   return have;
 }
 
@@ -85,6 +87,10 @@ TEST(ProcessFactsTest, EachWeaknessOfTheProcessIsNamed) {
       {"memory and swap in the control group", [](ProcessFacts& f) { f.cgroup.memory_swap = 256 << 20; }},
       {"pids limit in the control group", [](ProcessFacts& f) { f.cgroup.pids = -1; }},
       {"cpu in the control group", [](ProcessFacts& f) { f.cgroup.nano_cpus = -1; }},
+      {"namespaces of the host", [](ProcessFacts& f) { f.shared_namespaces = {"net"}; }},
+      {"process id inside", [](ProcessFacts& f) { f.status.pids = {4711}; }},
+      {"device nodes", [](ProcessFacts& f) { f.devices = {"/dev/kvm"}; }},
+      {"live path /proc/timer_list", [](ProcessFacts& f) { f.hidden_here = {"/proc/timer_list"}; }},
   };
   for (const auto& [field, weaken] : cases) {
     ProcessFacts have = Have();
@@ -123,6 +129,9 @@ TEST(ProcessFactsTest, MountsThatAreMissingWritableForeignOrTooLargeAreNamed) {
   EXPECT_TRUE(with("/etc/resolv.conf ro", "/etc/resolv.conf rw").starts_with("mount /etc/resolv.conf"));
   EXPECT_TRUE(with("/proc/sys ro", "/proc/sys rw").starts_with("mount /proc/sys"));
   EXPECT_TRUE(with("/sys ro,nosuid", "/sys rw,nosuid").starts_with("mount /sys"));
+  EXPECT_TRUE(with("size=8192k", "size=65536k").starts_with("size of /dev/shm"));
+  EXPECT_TRUE(with("/workspace rw,relatime -", "/workspace rw,relatime shared:9 -").starts_with("propagation of live mount /workspace"));
+  EXPECT_TRUE(with("53 73 0:50 / /proc/acpi", "53 73 0:50 / /proc/elsewhere").starts_with("live path /proc/acpi"));
   EXPECT_TRUE(with("size=16384k", "size=99999k").starts_with("size of /tmp"));
   EXPECT_TRUE(with("/tmp rw,nosuid,nodev", "/tmp rw,nosuid,nodev,noexec").starts_with("mount /tmp: want writable, programs can run"));
   EXPECT_TRUE(with("/tmp rw,nosuid", "/tmp rw").starts_with("mount /tmp: want nosuid"));

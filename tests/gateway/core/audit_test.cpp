@@ -3,8 +3,12 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -12,9 +16,26 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/spawn.h"
+#include "gateway/audit/recovery.h"
+#include "gateway/audit/rotation.h"
 #include "gateway/audit/sync_thread.h"
 #include "gateway/metrics/metrics.h"
 #include "tests/support/temp_dir.h"
+
+namespace {
+// What fdatasync does in this program: counted, and on demand failing as on a broken disk.
+std::atomic<int> g_syncs{0};
+std::atomic<int> g_sync_error{0};
+}  // namespace
+
+extern "C" int fdatasync(int fd) {
+  ++g_syncs;
+  if (const int error = g_sync_error; error != 0) {
+    errno = error;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_fdatasync, fd));
+}
 
 namespace beige {
 namespace {
@@ -150,32 +171,174 @@ TEST_F(AuditTest, BeginsWithoutAnEndAreClosedAsUnknownAtTheNextStart) {
   EXPECT_EQ(Records().size(), 5u) << "closed once only";
 }
 
-TEST_F(AuditTest, RotationLosesNothingAndSeqGoesOn) {
-  AuditLimits limits;
-  limits.rotate_bytes = 6000;
-  std::string open_id;
-  {
-    auto log = Open(limits);
-    open_id = *Begin(*log, Request("crashed"));
-    for (int i = 0; i < 20; ++i) {
-      clock_.Advance(std::chrono::seconds(1));
+class RotationTest : public AuditTest {
+ protected:
+  RotationTest() { limits_.rotate_bytes = 6000; }
+  // Denials of another agent until the log was rotated `times` times.
+  void Rotate(AuditLog& log, size_t times) {
+    for (const size_t until = audit::RotatedFiles(path_).size() + times; audit::RotatedFiles(path_).size() < until;) {
+      clock_.Advance(std::chrono::milliseconds(1));
+      ASSERT_TRUE(Begin(log, Request("noise"), false));
+    }
+  }
+  // Every record of all files, in order.
+  std::vector<json> All() const {
+    std::vector<json> all;
+    std::vector<std::string> files = audit::RotatedFiles(path_);
+    files.push_back(path_);
+    for (const auto& file : files) {
+      for (const auto& line : LinesOf(file)) all.push_back(json::parse(line));
+    }
+    return all;
+  }
+  AuditLimits limits_;
+};
+
+TEST_F(RotationTest, LosesNothingAndSeqGoesOnAcrossFilesAndStarts) {
+  int begins = 0;
+  for (int run = 0; run < 3; ++run) {
+    auto log = Open(limits_);
+    for (int i = 0; i < 40; ++i, ++begins) {
+      clock_.Advance(std::chrono::milliseconds(1));
       ASSERT_TRUE(Begin(*log, Request(), false));
     }
   }
-  std::vector<json> all;
-  const auto files = *ListDir(dir_.path());
-  for (const auto& file : files) {
-    if (!file.starts_with("audit-")) continue;
-    for (const auto& line : LinesOf(dir_ / file)) all.push_back(json::parse(line));
+  ASSERT_GE(audit::RotatedFiles(path_).size(), 3u);
+  const auto all = All();
+  for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i]["seq"], i + 1);
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), [](const json& r) { return r["event"] == "begin"; }), begins);
+}
+
+TEST_F(RotationTest, ABeginThatLiesManyFilesBackIsClosedAtTheNextStart) {
+  std::string left;
+  {
+    auto log = Open(limits_);
+    const CallRequest request = Request("crashed");
+    const std::string ended = *Begin(*log, request);
+    left = *Begin(*log, request);
+    Rotate(*log, 5);
+    End(*log, ended, request);
   }
-  ASSERT_FALSE(all.empty());
-  // The begin whose end is missing lies in the rotated file.
-  auto log = Open(limits);
-  for (const auto& line : LinesOf(path_)) all.push_back(json::parse(line));
-  ASSERT_EQ(all.size(), 22u);
-  for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i]["seq"], i + 1);
+  auto log = Open(limits_);
+  const auto all = All();
   EXPECT_EQ(all.back()["outcome"], "unknown");
-  EXPECT_EQ(all.back()["id"], open_id);
+  EXPECT_EQ(all.back()["id"], left);
+  EXPECT_EQ(all.back()["seq"], all.size());
+  log.reset();
+  log = Open(limits_);
+  EXPECT_EQ(All().size(), all.size()) << "closed once only, and nothing else is";
+}
+
+TEST_F(RotationTest, AStartLooksOnlyThroughFilesThatMayHoldAnOpenCall) {
+  const std::string tomorrow = "2999-01-01";
+  std::string id;
+  const CallRequest request = Request("runs");
+  auto log = Open(limits_);
+  Rotate(*log, 2);
+  const auto scanned = [&] { return audit::FilesToScan(audit::RotatedFiles(path_), path_, tomorrow).size(); };
+  EXPECT_EQ(scanned(), 1u) << "nothing ran when the file began";
+  id = *Begin(*log, request);
+  Rotate(*log, 3);
+  EXPECT_EQ(scanned(), 4u) << "back to the file with the begin";
+  End(*log, id, request);
+  Rotate(*log, 1);
+  EXPECT_EQ(scanned(), 1u);
+  // A crash between the rename and the first record of the new file.
+  ASSERT_EQ(::rename(path_.c_str(), (dir_ / "audit-29990101T000000.000Z.jsonl").c_str()), 0);
+  EXPECT_EQ(scanned(), 2u);
+  EXPECT_EQ(audit::FilesToScan(audit::RotatedFiles(path_), path_, FormatTime(clock_.WallNow()).substr(0, 10)).size(), 8u)
+      << "all of today: the budgets are counted from them";
+}
+
+TEST_F(RotationTest, TheBudgetOfADayIsCountedOverAllFilesOfTheDay) {
+  {
+    auto log = Open(limits_);
+    log->SetBudget(3000);
+    while (Begin(*log, Request("loud"), false)) {
+    }
+    log->SetBudget(0);
+    Rotate(*log, 4);
+  }
+  auto log = Open(limits_);
+  log->SetBudget(3000);
+  EXPECT_FALSE(Begin(*log, Request("loud"), false));
+  EXPECT_TRUE(Begin(*log, Request("quiet"), false));
+}
+
+TEST_F(RotationTest, OnlyAgeRemovesAFileAndTheRemovalIsSaid) {
+  auto log = Open(limits_);
+  log->SetKeep(std::chrono::hours(48));
+  Rotate(*log, 3);
+  const auto age = [&](const std::string& file, int hours) {
+    const timespec then[2] = {{::time(nullptr) - hours * 3600, 0}, {::time(nullptr) - hours * 3600, 0}};
+    return ::utimensat(AT_FDCWD, file.c_str(), then, 0);
+  };
+  const auto files = audit::RotatedFiles(path_);
+  clock_.Advance(std::chrono::hours(2));
+  log->Tick();
+  EXPECT_EQ(audit::RotatedFiles(path_).size(), 3u);
+  // Old by its last write but not by its name: copied, or a clock was wrong once.
+  ASSERT_EQ(age(files[0], 24 * 365 * 30), 0);
+  for (const auto& file : {files[1], files[2]}) ASSERT_EQ(age(file, -24 * 365 * 50), 0);
+  clock_.Advance(std::chrono::hours(2));
+  log->Tick();
+  EXPECT_EQ(audit::RotatedFiles(path_).size(), 3u);
+  clock_.Advance(std::chrono::hours(72));
+  log->Tick();
+  EXPECT_EQ(audit::RotatedFiles(path_), (std::vector<std::string>{files[1], files[2]}));
+  EXPECT_NE(LinesOf(path_).back().find("removed " + files[0].substr(files[0].rfind('/') + 1)), std::string::npos) << LinesOf(path_).back();
+}
+
+TEST_F(AuditTest, AFileThatIsMovedAwayIsFollowedByANewOneAtItsPath) {
+  auto log = Open();
+  const CallRequest request = Request();
+  const std::string id = *Begin(*log, request);
+  ASSERT_EQ(::rename(path_.c_str(), (dir_ / "taken").c_str()), 0);
+  log->Tick();
+  End(*log, id, request);
+  const auto records = Records();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0]["event"], "note");
+  EXPECT_NE(records[0]["message"].get<std::string>().find("not the one at its path"), std::string::npos);
+  EXPECT_EQ(records[1]["id"], id);
+  EXPECT_EQ(records[1]["seq"], 3);
+}
+
+TEST_F(AuditTest, SyncNoneLeavesItToTheKernelBatchComesSoonAndEachComesFirst) {
+  {
+    auto log = Open();
+    g_syncs = 0;
+    ASSERT_TRUE(Begin(*log, Request()));
+    log->SetSync(AuditSync::kEach);
+    EXPECT_EQ(g_syncs, 0);
+    ASSERT_TRUE(Begin(*log, Request()));
+    EXPECT_EQ(g_syncs, 1);
+  }
+  auto log = Open({}, AuditSync::kBatch);
+  g_syncs = 0;
+  ASSERT_TRUE(Begin(*log, Request()));
+  while (g_syncs == 0) std::this_thread::yield();
+}
+
+TEST_F(AuditTest, SyncEachRunsNoCallWhoseRecordIsNotOnTheDisk) {
+  auto log = Open({}, AuditSync::kEach);
+  g_sync_error = EIO;
+  const auto begun = Begin(*log, Request());
+  ASSERT_FALSE(begun);
+  EXPECT_EQ(begun.error().code, Code::kUnavailable);
+  EXPECT_EQ(Records().back()["outcome"], "cancelled") << "it is said that it did not run";
+  g_sync_error = 0;
+  EXPECT_TRUE(Begin(*log, Request()));
+}
+
+TEST_F(AuditTest, SyncBatchDeniesFromTheFirstFailureUntilTheDiskIsBack) {
+  auto log = Open({}, AuditSync::kBatch);
+  g_sync_error = EIO;
+  // Denials, of which there may be any number: they need no room for an end.
+  ASSERT_TRUE(Begin(*log, Request(), false));
+  while (Begin(*log, Request(), false)) std::this_thread::yield();
+  g_sync_error = 0;
+  while (!Begin(*log, Request(), false)) std::this_thread::yield();
 }
 
 TEST_F(AuditTest, AnAgentOverItsBudgetIsRefusedAloneWithOneSummaryASecond) {
@@ -193,7 +356,7 @@ TEST_F(AuditTest, AnAgentOverItsBudgetIsRefusedAloneWithOneSummaryASecond) {
   }
   EXPECT_TRUE(Begin(*log, Request("quiet")));
   clock_.Advance(std::chrono::seconds(2));
-  EXPECT_TRUE(Begin(*log, Request("quiet")));
+  log->Tick();  // nobody has to call for it
   int64_t told = 0;
   int notes = 0;
   for (const auto& record : Records()) {
@@ -312,6 +475,72 @@ TEST_F(SmallDiskTest, AFullDiskStopsCallsAndNeverTheEndsOfThoseThatRun) {
   clock_.Advance(std::chrono::seconds(1));
   const auto again = Begin(*log, request);
   EXPECT_TRUE(again) << again.error().message;
+}
+
+// An ext4 of its own on a loop device, which goes read-only as ext4 does after an error.
+class ReadOnlyDiskTest : public AuditTest {
+ protected:
+  static int Run(std::vector<std::string> argv) {
+    SpawnRequest request;
+    request.argv = std::move(argv);
+    request.environment = CurrentEnvironment();
+    const auto pid = Spawn(request);
+    int status = 0;
+    if (!pid || ::waitpid(*pid, &status, 0) != *pid) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  static std::string OutputOf(const std::string& command, const std::string& file) {
+    (void)Run({"sh", "-c", command + " >" + file});
+    std::ifstream in(file);
+    std::string line;
+    std::getline(in, line);
+    return line;
+  }
+  bool Mount() { return Run({"mount", "-o", "loop,errors=remount-ro", dir_ / "disk.img", dir_ / "mnt"}) == 0; }
+  void SetUp() override {
+    ASSERT_EQ(::mkdir((dir_ / "mnt").c_str(), 0755), 0);
+    if (Run({"sh", "-c", "truncate -s 8M " + dir_ / "disk.img" + " && mkfs.ext4 -q -F " + dir_ / "disk.img" + " 2>&1"}) != 0 || !Mount()) {
+      GTEST_SKIP() << "needs root, mkfs.ext4 and a loop device";
+    }
+    path_ = dir_ / "mnt/audit.jsonl";
+  }
+  void TearDown() override { (void)Run({"sh", "-c", "umount -l " + dir_ / "mnt" + " 2>/dev/null"}); }
+};
+
+TEST_F(ReadOnlyDiskTest, CallsAreDeniedNothingIsLostAndItGoesOnWithoutARestart) {
+  AuditLimits limits;
+  limits.reserve_bytes = 64 << 10;
+  auto log = Open(limits, AuditSync::kEach);
+  ASSERT_NE(log, nullptr);
+  const CallRequest request = Request();
+  std::vector<std::string> ids;
+  for (int i = 0; i < 5; ++i) ids.push_back(*Begin(*log, request));
+  const std::string device = OutputOf("findmnt -no SOURCE " + dir_ / "mnt", dir_ / "device");
+  ASSERT_EQ(Run({"sh", "-c", "echo 1 >/sys/fs/ext4/" + device.substr(device.rfind('/') + 1) + "/trigger_fs_error"}), 0) << device;
+  const auto denied = Begin(*log, request);
+  ASSERT_FALSE(denied);
+  EXPECT_EQ(denied.error().code, Code::kUnavailable);
+  EXPECT_NE(denied.error().message.find("Read-only file system"), std::string::npos) << denied.error().message;
+  for (const auto& id : ids) End(*log, id, request);
+  log->Tick();
+  EXPECT_FALSE(Begin(*log, request)) << "still read-only";
+  // A person takes it off, repairs it and mounts it again.
+  ASSERT_EQ(Run({"umount", dir_ / "mnt"}), 0) << "nothing of ours may hold it";
+  log->Tick();
+  EXPECT_FALSE(Begin(*log, request)) << "nor is anything written below the mount point";
+  (void)Run({"sh", "-c", "e2fsck -fy " + dir_ / "disk.img" + " >/dev/null 2>&1"});
+  ASSERT_TRUE(Mount());
+  log->Tick();
+  const auto again = Begin(*log, request);
+  EXPECT_TRUE(again) << again.error().message;
+  std::map<std::string, int> state;
+  uint64_t seq = 0;
+  for (const auto& record : Records()) {
+    EXPECT_EQ(record["seq"], ++seq);
+    if (record["event"] != "note") state[record["id"].get<std::string>()] += record["event"] == "begin" ? 1 : 10;
+  }
+  for (const auto& id : ids) EXPECT_EQ(state[id], 11) << id;
+  log.reset();
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "gateway/control/control_point.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <signal.h>
 #include <sys/wait.h>
 
 #include "base/files.h"
+#include "base/random.h"
 #include "base/spawn.h"
 #include "tests/gateway/core/client.h"
 #include "tests/gateway/core/core.h"
@@ -148,6 +151,80 @@ TEST_F(ControlPointTest, AnAnnouncementEndsTheOldHolderAndItsKey) {
   EXPECT_NE(Answer(*Hello('a', "i1")).find("was not announced"), std::string::npos);
   EXPECT_EQ(Answer(*Hello('b', "i2")), "registered");
   EXPECT_NE(Answer(*Hello('a', "i1")), "registered");
+}
+
+TEST_F(ControlPointTest, AStartThatNobodyAnnouncedStaysOutAlsoWhenTheGatewayRestarts) {
+  Announce("i1");
+  EXPECT_EQ(Answer(*Hello('a', "i1")), "registered");
+  // Restarted by hand: the same container and instance, another PID 1 with another key.
+  EXPECT_NE(Answer(*Hello('b', "i1")), "registered");
+  Down();
+  Up();
+  EXPECT_NE(Answer(*Hello('b', "i1")), "registered") << "first to come is not first to claim";
+  Announce("i1");
+  EXPECT_EQ(Answer(*Hello('b', "i1")), "registered");
+  EXPECT_NE(Answer(*Hello('a', "i1")), "registered") << "the old key is nothing now";
+}
+
+TEST_F(ControlPointTest, TheDigestIsOnTheDiskBeforePidOneHearsThatItIsRegistered) {
+  Announce("i1");
+  EXPECT_EQ(ReadFile(dir_ / "key.json")->find(Sha256Hex(std::string(32, 'a'))), std::string::npos);
+  const auto peer = Hello('a', "i1");
+  ASSERT_EQ(Answer(*peer), "registered");
+  EXPECT_NE(ReadFile(dir_ / "key.json")->find(Sha256Hex(std::string(32, 'a'))), std::string::npos);
+  struct stat info {};
+  ASSERT_EQ(::stat((dir_ / "key.json").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST_F(ControlPointTest, ADigestThatCantBeStoredRegistersNobodyAndTheWindowStaysOpen) {
+  Announce("i1");
+  ASSERT_EQ(::rename((dir_ / "key.json").c_str(), (dir_ / "kept").c_str()), 0);
+  ASSERT_EQ(::mkdir((dir_ / "key.json").c_str(), 0700), 0);  // no file can be renamed over a directory
+  EXPECT_NE(Answer(*Hello('a', "i1")), "registered");
+  EXPECT_EQ(Count("registered i1"), 0);
+  ASSERT_EQ(::rmdir((dir_ / "key.json").c_str()), 0);
+  EXPECT_EQ(Answer(*Hello('a', "i1")), "registered");
+}
+
+TEST_F(ControlPointTest, ADamagedKeyFileIsSaidAndOpensNothing) {
+  Down();
+  dir_.Write("key.json", "{\"digest\":\"x\"");
+  loop_ = std::make_unique<Loop>();
+  const auto point = ControlPoint::Open(*loop_, batch_, clock_, dir_ / "control.sock", dir_ / "key.json", this, {});
+  ASSERT_FALSE(point);
+  EXPECT_NE(point.error().message.find("key.json: not a key file"), std::string::npos) << point.error().message;
+  ASSERT_TRUE(RemoveFile(dir_ / "key.json"));
+  loop_.reset();
+  Up();
+  EXPECT_NE(Answer(*Hello('a', "i1")), "registered");
+}
+
+// A PID 1 of another release, as the gateway sees it: its range, its feature bits, what only it knows.
+TEST_F(ControlPointTest, APidOneOfAnotherReleaseIsUnderstoodWhereverAVersionIsCommon) {
+  const auto answer = [&](uint8_t low, uint8_t high, uint32_t features) {
+    Announce("i1");
+    Client peer(dir_ / "control.sock");
+    std::string bytes = v2::EncodePreamble({.min = low, .max = high, .role = BGE_ROLE_CONTROL, .features = features});
+    std::string fields;
+    v2::AppendField(fields, BGE_TAG_KEY, std::string(32, 'o'));
+    v2::AppendField(fields, BGE_TAG_INSTANCE, "i1");
+    v2::AppendField(fields, 250, "what only a later one says");
+    v2::AppendFrame(bytes, 0, BGE_HELLO, fields);
+    v2::AppendFrame(bytes, 0, 250, "a kind of a later one");
+    v2::AppendFrame(bytes, 0, BGE_PING, "12345678");
+    peer.Send(bytes);
+    const auto chosen = v2::DecodePreamble(peer.Take(BGE_PREAMBLE_BYTES));
+    EXPECT_TRUE(chosen);
+    EXPECT_EQ(chosen->features & ~BGE_FEATURES, 0u) << "only what both have";
+    if (chosen->max == 0) return peer.AtEnd() ? std::string("no version") : std::string("open");
+    const std::string rest = peer.Take(BGE_HEADER_BYTES);
+    return rest.size() == BGE_HEADER_BYTES && rest[8] == BGE_REGISTERED ? "registered " + std::to_string(chosen->max) : "other";
+  };
+  EXPECT_EQ(answer(1, BGE_VERSION_MAX, 0), "registered " + std::to_string(BGE_VERSION_MAX));
+  EXPECT_EQ(answer(BGE_VERSION_MAX, 9, 0xffffffff), "registered " + std::to_string(BGE_VERSION_MAX));
+  EXPECT_EQ(answer(BGE_VERSION_MAX + 1, 9, 0), "no version");
+  EXPECT_EQ(answer(0, BGE_VERSION_MIN - 1, 0), "no version");
 }
 
 TEST_F(ControlPointTest, APeerThatSaysNothingIsClosed) {

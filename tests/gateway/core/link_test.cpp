@@ -1,6 +1,10 @@
 #include "gateway/link/link.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <set>
 
 #include "tests/gateway/core/client.h"
 #include "tests/gateway/core/core.h"
@@ -261,6 +265,139 @@ TEST_F(LinkTest, AV1OutputBeyondTheLinksBufferEndsThatCallAlone) {
   EXPECT_EQ(answer["exitCode"], 125);
   EXPECT_NE(answer["error"].get<std::string>().find("output beyond the link's limit"), std::string::npos);
   EXPECT_EQ(client.Call("kv")["output"], "kv\n");
+}
+
+// What the core has done is read from the order of the audit records: no clock is asked.
+class FairnessTest : public LinkTest {
+ protected:
+  // Lets `sends` run while the core thread is busy with something else, so that all of it is there at once when the core looks.
+  void WhileTheCoreIsBusy(const std::function<void()>& sends) {
+    std::promise<void> go;
+    std::promise<void> busy;
+    core_.loop().Post([&] {
+      busy.set_value();
+      go.get_future().wait();
+    });
+    busy.get_future().wait();
+    sends();
+    go.set_value();
+  }
+  // How many records of a1 stand before the `n`th of a2.
+  size_t Before(size_t n) {
+    size_t others = 0;
+    for (const auto& line : core_.AuditLines()) {
+      const json record = json::parse(line);
+      if (record["event"] != "begin") continue;
+      if (record["agent"] == "a1") ++others;
+      if (record["agent"] == "a2" && --n == 0) return others;
+    }
+    return 1'000'000;
+  }
+};
+
+TEST_F(FairnessTest, WithSixtyFourFullConnectionsOfOneAgentAnotherIsServedAfterOneShare) {
+  core_.Grant("a2", {"kv"});
+  std::string all;
+  for (int i = 0; i < 100; ++i) all += RequestFor("git", i).dump() + "\n";
+  std::vector<std::unique_ptr<Client>> flood;
+  for (int i = 0; i < 64; ++i) {
+    flood.push_back(std::make_unique<Client>(Socket()));
+    (void)flood.back()->Call("git");
+  }
+  Client neighbour(core_.SocketOf("a2"));
+  (void)neighbour.Call("git");
+  const size_t before = Before(1);
+  WhileTheCoreIsBusy([&] {
+    for (auto& client : flood) client->Send(all);
+    neighbour.Send(all);
+  });
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(neighbour.Line());
+  // A share is four calls of 16; what a read may owe beyond is a few more.
+  EXPECT_LE(Before(2) - before, 16u);
+  EXPECT_LE(Before(101) - before, 100u * 8) << "of 6,400 that were there first";
+  for (auto& client : flood) {
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(client->Line());
+  }
+}
+
+TEST_F(FairnessTest, ThousandsOfV2CallsOnOneConnectionLetAnotherAgentThrough) {
+  core_.Grant("a2", {"kv"});
+  V2Client flood(Socket(), BGE_ROLE_CALLER);
+  Client neighbour(core_.SocketOf("a2"));
+  (void)neighbour.Call("git");
+  std::string fields;
+  v2::AppendField(fields, BGE_TAG_TOOL, "git");
+  std::string frames;
+  for (uint32_t i = 1; i <= 2000; ++i) v2::AppendFrame(frames, i, BGE_CALL, fields);
+  flood.Call(3000, "git");
+  ASSERT_TRUE(flood.NextOf(BGE_EXIT));
+  const size_t before = Before(1);
+  WhileTheCoreIsBusy([&] {
+    flood.raw().Send(frames);
+    neighbour.Send(RequestFor("git").dump() + "\n");
+  });
+  ASSERT_TRUE(neighbour.Line());
+  EXPECT_LE(Before(2) - before, 16u);
+  std::set<uint32_t> answered;
+  while (answered.size() < 2000) {
+    const auto frame = flood.NextOf(BGE_EXIT);
+    ASSERT_TRUE(frame);
+    answered.insert(frame->header.call);
+  }
+}
+
+TEST_F(FairnessTest, AThousandCallsAtOnceAreAllAnswered) {
+  V2Client client(Socket(), BGE_ROLE_CALLER);
+  std::thread sender([&] {
+    for (uint32_t i = 1; i <= 1000; ++i) client.Call(i, i % 100 == 0 ? "kv" : "git");
+  });
+  std::map<int, int> codes;
+  for (int i = 0; i < 1000; ++i) {
+    const auto frame = client.NextOf(BGE_EXIT);
+    ASSERT_TRUE(frame);
+    ++codes[v2::DecodeExit(frame->payload)->code];
+  }
+  sender.join();
+  EXPECT_EQ(codes, (std::map<int, int>{{0, 10}, {126, 990}}));
+}
+
+TEST_F(FairnessTest, EndlessLinesAndAFloodOfConnectionsLetAnotherAgentThrough) {
+  core_.Grant("a2", {"kv"});
+  Client neighbour(core_.SocketOf("a2"));
+  (void)neighbour.Call("git");
+  std::vector<std::unique_ptr<Client>> flood;
+  const std::string endless = "{\"type\":\"" + std::string(100 << 10, 'x');
+  WhileTheCoreIsBusy([&] {
+    for (int i = 0; i < 100; ++i) {
+      flood.push_back(std::make_unique<Client>(Socket()));
+      (void)::send(flood.back()->fd(), endless.data(), endless.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    neighbour.Send(RequestFor("git").dump() + "\n");
+  });
+  ASSERT_TRUE(neighbour.Line());
+  flood.clear();
+  EXPECT_EQ(neighbour.Call("git")["exitCode"], 126);
+  EXPECT_TRUE(Eventually([&] {
+    Client again(Socket());
+    return again.Call("git")["exitCode"] == 126;
+  })) << "the flooded link serves again";
+}
+
+TEST_F(FairnessTest, ASlowReaderKeepsNobodyWaiting) {
+  core_.Grant("a2", {"kv"});
+  std::string all;
+  for (int i = 0; i < 200; ++i) all += RequestFor("git", i).dump() + "\n";
+  Client slow(Socket());
+  // Until its answers fill every buffer and the core reads no more of it.
+  const timeval soon{0, 200'000};
+  ::setsockopt(slow.fd(), SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof soon);
+  while (::send(slow.fd(), all.data(), all.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(all.size())) {
+  }
+  Client neighbour(core_.SocketOf("a2"));
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(neighbour.Call("git")["exitCode"], 126);
+  Client other(Socket());
+  EXPECT_EQ(other.Call("git")["exitCode"], 126) << "nor its own agent's other callers";
+  EXPECT_LE(core_.On([&] { return core_.roster().List().at(0).connections; }), 64u);
 }
 
 TEST_F(LinkTest, OneAgentsFloodOfRequestsDoesNotHoldUpAnother) {

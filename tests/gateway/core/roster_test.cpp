@@ -1,9 +1,11 @@
 #include "gateway/roster/roster.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/files.h"
+#include "gateway/roster/descriptor_budget.h"
 #include "tests/gateway/core/client.h"
 #include "tests/gateway/core/core.h"
 
@@ -219,6 +221,39 @@ TEST_F(RosterTest, ListAndFindTellWhatIsThere) {
   EXPECT_EQ(view->calls, 0u);
   EXPECT_FALSE(view->connected);
   EXPECT_FALSE(core_.On([&] { return core_.roster().Find({"other", "a1"}); }));
+}
+
+TEST(DescriptorBudgetTest, GivesWhatIsAskedForWhereThereIsRoomAndSharesWhereThereIsNot) {
+  EXPECT_EQ(ConnectionsEach(64, 20'000, 20, 60), 64);
+  EXPECT_EQ(ConnectionsEach(64, 1024, 20, 20), (1024 - 192 - 20 * 20 - 20 * 4) / 20);
+  EXPECT_EQ(ConnectionsEach(64, 256, 1, 0), 44);
+  EXPECT_EQ(ConnectionsEach(64, 256, 100, 300), 4) << "an agent without a connection could do nothing";
+  EXPECT_EQ(ConnectionsEach(2, 256, 100, 300), 2) << "never more than asked for";
+  EXPECT_EQ(ConnectionsEach(64, 20'000, 0, 0), 64);
+  for (size_t agents = 1; agents < 40; ++agents) {
+    EXPECT_LE(static_cast<int64_t>(agents) * ConnectionsEach(4096, 4096, agents, 0), 4096 - 192) << agents;
+  }
+}
+
+TEST(DescriptorBudgetTest, LinksGetTheirShareOfALowLimitAndAllOfItBackWhenAgentsGo) {
+  const rlimit low{256, 4096};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  Core core;
+  core.Configure();
+  core.Grant("a1", {});
+  core.Grant("a2", {});
+  const auto limit_said = [&] {
+    std::vector<std::unique_ptr<Client>> held;
+    for (int i = 0; i < 70; ++i) {
+      held.push_back(std::make_unique<Client>(core.SocketOf("a1")));
+      const auto answer = held.back()->Call("x");
+      if (answer["exitCode"] == 125) return answer["error"].get<std::string>();
+    }
+    return std::string("none");
+  };
+  EXPECT_NE(limit_said().find("the limit is 12 "), std::string::npos) << limit_said();
+  ASSERT_TRUE(core.On([&] { return core.roster().Remove(Core::UidOf("a2")); }));
+  EXPECT_TRUE(Eventually([&] { return limit_said().find("the limit is 44 ") != std::string::npos; })) << limit_said();
 }
 
 }  // namespace

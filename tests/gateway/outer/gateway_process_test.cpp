@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -237,6 +238,25 @@ TEST_F(GatewayProcessTest, TheFirstSyncRemovesWhatIsGone) {
   EXPECT_EQ(removed->uid, grant_.agent.uid);
   EXPECT_EQ(gateway_.Get("/v1/namespaces/default/agents/a1").status, 404);
   EXPECT_FALSE(Exists(gateway_.paths().Tree(grant_.agent.uid)));
+}
+
+TEST_F(GatewayProcessTest, TooLowALimitOfOpenFilesIsSaidWithWhatToDo) {
+  const rlimit low{200, 200};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  gateway_.Spawn();
+  const auto status = gateway_.process().Wait();
+  ASSERT_TRUE(status);
+  EXPECT_EQ(WEXITSTATUS(*status), 1);
+  EXPECT_THAT(gateway_.Log(), HasSubstr("the limit of open files is 200: want at least 256; raise it with ulimit -n or LimitNOFILE="));
+}
+
+TEST_F(GatewayProcessTest, TheSoftLimitOfOpenFilesIsRaisedToTheHardOne) {
+  const rlimit low{200, 1000};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  ASSERT_TRUE(gateway_.Start()) << gateway_.Log();
+  rlimit has{};
+  ASSERT_EQ(::prlimit(gateway_.process().pid(), RLIMIT_NOFILE, nullptr, &has), 0);
+  EXPECT_EQ(has.rlim_cur, 1000u);
 }
 
 }  // namespace beige

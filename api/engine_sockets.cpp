@@ -1,11 +1,11 @@
-#include "cli/supervise/engine_sockets.h"
+#include "api/engine_sockets.h"
 
 #include <unistd.h>
 
 #include <filesystem>
 #include <set>
 
-namespace beige::cli {
+namespace beige {
 namespace {
 namespace fs = std::filesystem;
 
@@ -70,4 +70,4 @@ std::vector<std::string> DirectoriesOf(const std::vector<std::string>& sockets) 
   return {directories.begin(), directories.end()};
 }
 
-}  // namespace beige::cli
+}  // namespace beige
