@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/unix_socket.h"
 #include "cli/supervise/captured.h"
-#include "cli/supervise/engine_sockets.h"
+#include "api/engine_sockets.h"
 
 namespace beige::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/supervise/engine_sockets.h"
+#include "api/engine_sockets.h"
 
 #include <gmock/gmock.h>
 
