@@ -104,7 +104,7 @@ std::string ToJson(const HomePaths& paths, const HomeStatus& s, int status) {
   out["supervisor"] = {{"running", s.supervisor.has_value()}, {"pid", s.supervisor.value_or(0)}, {"startTime", s.up.start_time}};
   out["gateway"] = {{"running", s.gateway_runs}, {"ready", s.gateway_ready}};
   if (s.gateway_runs) {
-    out["gateway"].update({{"pid", s.gateway.pid}, {"version", s.gateway.version}, {"httpPort", s.gateway.http_port}, {"metricsPort", s.gateway.metrics_port}});
+    out["gateway"].update({{"pid", s.gateway.pid}, {"version", s.gateway.version}, {"httpPort", s.gateway.http_port}, {"metricsPort", s.gateway.metrics_port}, {"cells", s.gateway.cells}});
   }
   out["operator"] = {{"running", s.operator_runs}};
   if (s.operator_runs) {
@@ -138,6 +138,7 @@ int RunStatus(const Globals& globals) {
   std::string split = s.supervisor && !s.up.privilege_split.empty() ? s.up.privilege_split : "unknown";
   if (!s.up.privilege_reason.empty()) split += ": " + s.up.privilege_reason;
   table.Add({"privilege split", split});
+  if (s.gateway_runs && !s.gateway.cells.empty()) table.Add({"tool cells", s.gateway.cells});
   table.Add({"agents", std::to_string(s.agents_ready) + "/" + std::to_string(s.agents) + (s.operator_runs ? " ready" : " ready when the operator last looked")});
   for (const auto& problem : s.problems) table.Add({"problem", problem});
   Print(table.Render(false));

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "base/log.h"
 #include "base/spawn.h"
 #include "gateway/tools/cell_recipe.h"
+#include "gateway/tools/confinement.h"
 
 namespace beige {
 namespace {
@@ -38,9 +40,9 @@ std::string HowItEnded(int status) {
 }  // namespace
 
 Cell::Cell(const CellHost& host, AgentRef agent, std::shared_ptr<const ToolManifest> manifest, std::string data_dir,
-           std::function<void()> on_change)
-    : host_(host), agent_(std::move(agent)), manifest_(std::move(manifest)), data_dir_(std::move(data_dir)), on_change_(std::move(on_change)),
-      timer_(host.loop), settled_(host.loop) {
+           std::string workspace, std::function<void()> on_change)
+    : host_(host), agent_(std::move(agent)), manifest_(std::move(manifest)), data_dir_(std::move(data_dir)), workspace_(std::move(workspace)),
+      on_change_(std::move(on_change)), timer_(host.loop), settled_(host.loop) {
   for (const auto& [name, secret] : manifest_->secrets) job::Env(job_head_, name, secret.Reveal());
   for (const auto& arg : CommandInCell(*manifest_)) job::Arg(job_head_, arg);
   Make();
@@ -75,8 +77,19 @@ void Cell::Make() {
   });
 }
 
+// The tool runs with our uid, so that is whose files it makes.
+Result<> Cell::CheckWorkspace() const {
+  struct stat info {};
+  if (::stat(workspace_.c_str(), &info) != 0) return FailErrno(errno, "the agent's workspace " + workspace_);
+  const bool ours = info.st_uid == ::geteuid();
+  if (manifest_->workspace == ToolWorkspace::kReadWrite ? ours : ours || ::access(workspace_.c_str(), R_OK | X_OK) == 0) return {};
+  return Fail(Code::kUnavailable, "the agent's workspace belongs to uid " + std::to_string(info.st_uid) + ", as which this gateway can't run a tool; workspace: " +
+                                      (manifest_->workspace == ToolWorkspace::kReadWrite ? "rw" : "ro") + " needs Beige to run as a plain user");
+}
+
 Result<> Cell::TryMake() {
-  if (host_.bwrap.empty()) return Fail(Code::kUnavailable, "tool cells need bubblewrap, which is not installed; install the package bubblewrap");
+  BEIGE_TRY(CheckConfinement(host_.bwrap, host_.least));
+  if (manifest_->workspace != ToolWorkspace::kNone) BEIGE_TRY(CheckWorkspace());
   const std::string binary = host_.sandbox_binary();
   if (binary.empty()) return Fail(Code::kUnavailable, "beige-sandbox is not installed in this home");
   BEIGE_TRY(MakeDirs(data_dir_, 0700));
@@ -95,7 +108,7 @@ Result<> Cell::TryMake() {
   BEIGE_ASSIGN(const UniqueFd nsswitch, DataFd("nsswitch", CellNsswitch()));
 
   SpawnRequest request;
-  request.argv = CellCommand(host_.bwrap, {manifest_.get(), agent_.name, data_dir_, binary, uid, gid});
+  request.argv = CellCommand(host_.bwrap, {manifest_.get(), agent_.name, data_dir_, workspace_, binary, uid, gid});
   request.environment = {"PATH=/usr/bin:/bin"};
   request.fds = {{errors_theirs.get(), 2},
                  {theirs.get(), kCellSocketFd},
@@ -182,12 +195,14 @@ void Cell::ReadErrors() {
 }
 
 std::string Cell::JobFields(const std::vector<std::string>& args, std::string_view call_id, std::string_view session,
-                            std::chrono::milliseconds timeout, bool stdin_open) const {
+                            std::string_view directory, std::chrono::milliseconds timeout, bool stdin_open) const {
   std::string fields = job_head_;
   for (const auto& arg : args) job::Arg(fields, arg);
   job::Env(fields, "BEIGE_CALL_ID", call_id);
   if (!session.empty()) job::Env(fields, "BEIGE_SESSION", session.substr(0, kMaxClaim));
-  job::Flags(fields, BGE_FLAG_KILL_TREE | (stdin_open && manifest_->stdin_open ? BGE_FLAG_STDIN : 0u));
+  const bool beneath = manifest_->workspace != ToolWorkspace::kNone;
+  if (beneath) job::Cwd(fields, DirectoryInWorkspace(directory));
+  job::Flags(fields, BGE_FLAG_KILL_TREE | (beneath ? BGE_FLAG_BENEATH : 0u) | (stdin_open && manifest_->stdin_open ? BGE_FLAG_STDIN : 0u));
   const auto limit = timeout.count() > 0 ? std::min(timeout, manifest_->timeout) : manifest_->timeout;
   job::DeadlineMs(fields, static_cast<uint32_t>(std::clamp<int64_t>(limit.count(), 1, UINT32_MAX)));
   return fields;

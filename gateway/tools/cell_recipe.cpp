@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/files.h"
@@ -9,7 +10,7 @@
 namespace beige {
 namespace {
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-constexpr const char* kTmpBytes = "268435456";  // of /tmp and of /scratch
+constexpr const char* kTmpBytes = "268435456";  // of /tmp, of /scratch and of /dev/shm
 
 using Args = std::vector<std::string>;
 void Add(Args& args, std::initializer_list<std::string> more) { args.insert(args.end(), more); }
@@ -65,6 +66,7 @@ void AddEnvironment(Args& args, const CellSpec& spec) {
   for (const auto& [name, value] : spec.manifest->env) set(name, FillIn(value, spec.agent_name));
   set("BEIGE_AGENT", spec.agent_name);
   set("BEIGE_TOOL_DATA", "/data");
+  if (spec.manifest->workspace != ToolWorkspace::kNone) set("BEIGE_WORKSPACE", "/workspace");
 }
 }  // namespace
 
@@ -75,9 +77,13 @@ std::vector<std::string> CellCommand(const std::string& bwrap, const CellSpec& s
   AddSystem(args);
   AddEtc(args, manifest.network);
   AddProc(args);
-  Add(args, {"--dev", "/dev"});
+  // bubblewrap's /dev is a tmpfs without a bound.
+  Add(args, {"--dev", "/dev", "--size", kTmpBytes, "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"});
   Add(args, {"--size", kTmpBytes, "--tmpfs", "/tmp", "--size", kTmpBytes, "--tmpfs", "/scratch"});
   Add(args, {"--ro-bind", manifest.folder, "/tool", "--bind", spec.data_dir, "/data"});
+  if (manifest.workspace != ToolWorkspace::kNone) {
+    Add(args, {manifest.workspace == ToolWorkspace::kReadWrite ? "--bind" : "--ro-bind", spec.workspace, "/workspace"});
+  }
   Add(args, {"--ro-bind", spec.sandbox_binary, "/beige/bin/beige-sandbox"});
   Add(args, {"--remount-ro", "/", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"});
   AddEnvironment(args, spec);
@@ -98,6 +104,17 @@ std::string CellGroup(uint32_t gid) {
 }
 
 std::string CellNsswitch() { return "passwd: files\ngroup: files\nhosts: files dns\n"; }
+
+std::string DirectoryInWorkspace(std::string_view claim) {
+  constexpr std::string_view kRoot = "/workspace";
+  constexpr size_t kMaxPath = 4095;
+  if (claim.starts_with('/')) {
+    if (!claim.starts_with(kRoot) || (claim.size() > kRoot.size() && claim[kRoot.size()] != '/')) return ".";
+    claim.remove_prefix(kRoot.size());
+    claim.remove_prefix(std::min(claim.find_first_not_of('/'), claim.size()));
+  }
+  return claim.empty() || claim.size() > kMaxPath ? "." : std::string(claim);
+}
 
 std::vector<std::string> CommandInCell(const ToolManifest& manifest) {
   std::vector<std::string> command = manifest.command;

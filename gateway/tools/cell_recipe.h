@@ -20,6 +20,7 @@ struct CellSpec {
   const ToolManifest* manifest = nullptr;
   std::string agent_name;
   std::string data_dir;        // host path, writable, at /data
+  std::string workspace;       // host path, at /workspace as the manifest says
   std::string sandbox_binary;  // host path of beige-sandbox, at /beige/bin/beige-sandbox
   uint32_t uid = 0;
   uint32_t gid = 0;
@@ -33,6 +34,10 @@ std::vector<std::string> CellCommand(const std::string& bwrap, const CellSpec& s
 std::string CellPasswd(uint32_t uid, uint32_t gid);
 std::string CellGroup(uint32_t gid);
 std::string CellNsswitch();
+
+// `claim`, the directory that a caller in the sandbox says it is in, relative to the workspace; "." when that is elsewhere. What it leads
+// to is for the runner to see.
+std::string DirectoryInWorkspace(std::string_view claim);
 
 // The manifest's command as it reads inside the cell: what lies in the tool's folder is at /tool there.
 std::vector<std::string> CommandInCell(const ToolManifest& manifest);

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cell.h"
 #include "filter.h"
 #include "jobs.h"
 #include "link.h"
@@ -197,5 +198,10 @@ int Pid1Main(enum Mode mode, int fd) {
   if (poller < 0 || TakeSignals() != 0) return Fatal("no event loop");
   if (mode == kInit) LinkDial();
   else if (LinkInherit(fd) != 0) return Fatal("the control descriptor");
+  if (mode == kRunner) {
+    LimitCell();
+    if (RestrictFiles() != 0) return Fatal("can't restrict the cell by Landlock");
+    if (InstallCellFilter() != 0) return Fatal("can't install the cell's seccomp filter");
+  }
   Loop();
 }

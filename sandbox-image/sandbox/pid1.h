@@ -7,6 +7,7 @@
  *   spawn.c   makes a job's processes, keeps a spare pair ready
  *   helper.c  what runs in a job's own processes until exec
  *   tree.c    looks at /proc, kills trees and orphans
+ *   cell.c    what a runner adds to its cell: Landlock, limits
  *   probe.c   the round trip through gateway.sock
  */
 #ifndef BEIGE_SANDBOX_PID1_H_
