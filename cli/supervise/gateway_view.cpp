@@ -19,11 +19,10 @@ std::string RealPath(const std::string& path) {
   return ec ? "" : real.string();
 }
 
-std::string ConfiguredSocket(const HomePaths& paths, const EnvLookup& env) {
+OperatorConfig Configured(const HomePaths& paths, const EnvLookup& env) {
   const auto text = ReadFileIfExists(paths.OperatorYaml());
-  if (!text || !*text) return "";
-  const auto loaded = LoadOperatorConfig(**text, paths.OperatorYaml(), env);
-  return loaded.value ? loaded.value->engine_socket : "";
+  if (!text || !*text) return {};
+  return LoadOperatorConfig(**text, paths.OperatorYaml(), env).value.value_or(OperatorConfig());
 }
 
 // What must stay visible wherever it lies: programs, name resolution, and what gateway.yaml names.
@@ -63,8 +62,11 @@ Result<GatewayView> DescribeGatewayView(const HomePaths& paths, const EnvLookup&
   for (const auto& directory : {paths.Workspaces(), paths.home() + "/sessions", paths.LogsDir(), paths.DataGateway(), paths.RunDir()}) {
     view.writable.push_back(RealPath(directory));
   }
+  const OperatorConfig config = Configured(paths, env);
   const std::string table = ReadFile("/proc/net/unix", 64u << 20).value_or("");
-  view.masked = DirectoriesOf(EngineSockets(ConfiguredSocket(paths, env), env, table));
+  view.masked = DirectoriesOf(EngineSockets(config.engine_socket, env, table));
+  const IdRange agents{config.uid_first, config.uid_last - config.uid_first + 1};
+  if (view.as_root && CanMapIds(agents)) view.ids = {{0, 1}, agents};
 
   std::set<std::string> kept{view.home};
   for (const auto& path : Needed(paths, env)) {
@@ -99,6 +101,8 @@ std::vector<std::string> BubblewrapArguments(const GatewayView& view) {
   if (view.as_root) {
     // Without it the kernel refuses to map uid 0 into the user namespace of a cell. It gives no power outside this namespace.
     arguments.insert(arguments.end(), {"--cap-add", "CAP_SETFCAP"});
+    // To let a tool that works in an agent's workspace have that agent's uid; no other exists in this namespace.
+    if (!view.ids.empty()) arguments.insert(arguments.end(), {"--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"});
   }
   arguments.insert(arguments.end(), {"--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--bind", "/proc", "/proc"});
   for (const auto& mount : mounts) arguments.insert(arguments.end(), mount.arguments.begin(), mount.arguments.end());

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/spawn.h"
+#include "base/user_namespace.h"
 #include "gateway/tools/cell_recipe.h"
 #include "gateway/tools/confinement.h"
 
@@ -60,6 +61,9 @@ void Cell::LetGo() {
   if (pid_ != 0) host_.reaper.LetGo(std::exchange(pid_, 0));
   errors_watch_.reset();
   errors_fd_.Reset();
+  info_watch_.reset();
+  info_fd_.Reset();
+  release_fd_.Reset();
 }
 
 void Cell::Make() {
@@ -77,19 +81,39 @@ void Cell::Make() {
   });
 }
 
-// The tool runs with our uid, so that is whose files it makes.
-Result<> Cell::CheckWorkspace() const {
+// A tool runs with our uid, except where it works on files of an agent that has a uid of its own: then with that one, so that its files
+// are the agent's.
+Result<> Cell::ChooseIds() {
+  uid_ = ::geteuid();
+  gid_ = ::getegid();
+  if (manifest_->workspace == ToolWorkspace::kNone) return {};
   struct stat info {};
   if (::stat(workspace_.c_str(), &info) != 0) return FailErrno(errno, "the agent's workspace " + workspace_);
-  const bool ours = info.st_uid == ::geteuid();
-  if (manifest_->workspace == ToolWorkspace::kReadWrite ? ours : ours || ::access(workspace_.c_str(), R_OK | X_OK) == 0) return {};
-  return Fail(Code::kUnavailable, "the agent's workspace belongs to uid " + std::to_string(info.st_uid) + ", as which this gateway can't run a tool; workspace: " +
-                                      (manifest_->workspace == ToolWorkspace::kReadWrite ? "rw" : "ro") + " needs Beige to run as a plain user");
+  if (info.st_uid == uid_) return {};
+  uid_ = info.st_uid;
+  gid_ = info.st_gid;
+  if (CanMapIds({uid_, 1}) && CanMapIds({gid_, 1})) return {};
+  return Fail(Code::kUnavailable, "the agent's workspace belongs to uid " + std::to_string(uid_) +
+                                      ", as which this gateway can't run a tool; start it by beige up as root, or run all of Beige as a plain user");
+}
+
+// bubblewrap has told the pid of the cell's first process, which waits for its ids.
+void Cell::MapIds() {
+  char chunk[512];
+  const ssize_t n = ::read(info_fd_.get(), chunk, sizeof chunk);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n > 0) info_.append(chunk, static_cast<size_t>(n));
+  const auto child = ChildPidOf(info_);
+  if (child && release_fd_) {
+    if (auto mapped = WriteIdMaps(*child, {{0, 1}, {uid_, 1}}, {{0, 1}, {gid_, 1}}); !mapped) errors_ += mapped.error().message + "\n";
+    release_fd_.Reset();  // goes on, and fails without its ids
+  }
+  if (n <= 0) info_watch_.reset();
 }
 
 Result<> Cell::TryMake() {
   BEIGE_TRY(CheckConfinement(host_.bwrap, host_.least));
-  if (manifest_->workspace != ToolWorkspace::kNone) BEIGE_TRY(CheckWorkspace());
+  BEIGE_TRY(ChooseIds());
   const std::string binary = host_.sandbox_binary();
   if (binary.empty()) return Fail(Code::kUnavailable, "beige-sandbox is not installed in this home");
   BEIGE_TRY(MakeDirs(data_dir_, 0700));
@@ -101,25 +125,42 @@ Result<> Cell::TryMake() {
   if (::pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0) return FailErrno(errno, "pipe");
   errors_fd_.Reset(pipe_ends[0]);
   UniqueFd errors_theirs(pipe_ends[1]);
-  const uint32_t uid = ::geteuid();
-  const uint32_t gid = ::getegid();
-  BEIGE_ASSIGN(const UniqueFd passwd, DataFd("passwd", CellPasswd(uid, gid)));
-  BEIGE_ASSIGN(const UniqueFd group, DataFd("group", CellGroup(gid)));
+  const bool takes_ids = uid_ != ::geteuid();
+  BEIGE_ASSIGN(const UniqueFd passwd, DataFd("passwd", CellPasswd(uid_, gid_)));
+  BEIGE_ASSIGN(const UniqueFd group, DataFd("group", CellGroup(gid_)));
   BEIGE_ASSIGN(const UniqueFd nsswitch, DataFd("nsswitch", CellNsswitch()));
 
   SpawnRequest request;
-  request.argv = CellCommand(host_.bwrap, {manifest_.get(), agent_.name, data_dir_, workspace_, binary, uid, gid});
+  request.argv = CellCommand(host_.bwrap, {manifest_.get(), agent_.name, data_dir_, workspace_, binary, uid_, gid_, takes_ids});
   request.environment = {"PATH=/usr/bin:/bin"};
   request.fds = {{errors_theirs.get(), 2},
                  {theirs.get(), kCellSocketFd},
                  {passwd.get(), kCellPasswdFd},
                  {group.get(), kCellGroupFd},
                  {nsswitch.get(), kCellNsswitchFd}};
+  UniqueFd info_theirs;
+  UniqueFd block_theirs;
+  if (takes_ids) {
+    int info_ends[2];
+    int block_ends[2];
+    if (::pipe2(info_ends, O_CLOEXEC | O_NONBLOCK) != 0) return FailErrno(errno, "pipe");
+    info_fd_.Reset(info_ends[0]);
+    info_theirs.Reset(info_ends[1]);
+    if (::pipe2(block_ends, O_CLOEXEC) != 0) return FailErrno(errno, "pipe");
+    block_theirs.Reset(block_ends[0]);
+    release_fd_.Reset(block_ends[1]);
+    request.fds.insert(request.fds.end(), {{info_theirs.get(), kCellInfoFd}, {block_theirs.get(), kCellBlockFd}});
+  }
   BEIGE_ASSIGN(pid_, Spawn(request));
   const pid_t pid = pid_;
   if (auto watched = host_.reaper.Watch(pid, [this](int status) { Exited(status); }); !watched) {
     pid_ = 0;
     return watched;
+  }
+  if (takes_ids) {
+    info_.clear();
+    info_watch_ = std::make_unique<FdWatch>(host_.loop, info_fd_.get());
+    info_watch_->OnReadable([this] { MapIds(); });
   }
   errors_watch_ = std::make_unique<FdWatch>(host_.loop, errors_fd_.get());
   errors_watch_->OnReadable([this] { ReadErrors(); });

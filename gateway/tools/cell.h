@@ -68,7 +68,8 @@ class Cell final : public JobChannelOwner {
   void OnDown(std::string_view why) override;
   void Make();
   Result<> TryMake();
-  Result<> CheckWorkspace() const;
+  Result<> ChooseIds();
+  void MapIds();
   void Exited(int status);
   void Failed(std::string reason);
   void ReadErrors();
@@ -87,6 +88,12 @@ class Cell final : public JobChannelOwner {
   std::string reason_;
   std::unique_ptr<JobChannel> channel_;
   pid_t pid_ = 0;
+  uint32_t uid_ = 0;  // of the tool's processes
+  uint32_t gid_ = 0;
+  UniqueFd info_fd_;  // while the cell waits for its ids
+  UniqueFd release_fd_;
+  std::string info_;
+  std::unique_ptr<FdWatch> info_watch_;
   UniqueFd errors_fd_;
   std::unique_ptr<FdWatch> errors_watch_;
   std::string errors_;  // what bubblewrap and the runner said, the first 2 KiB

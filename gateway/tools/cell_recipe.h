@@ -15,6 +15,9 @@ inline constexpr int kCellSocketFd = 3;
 inline constexpr int kCellPasswdFd = 4;
 inline constexpr int kCellGroupFd = 5;
 inline constexpr int kCellNsswitchFd = 6;
+// With an owner: bubblewrap tells its child's pid on the one and waits on the other until the ids are mapped.
+inline constexpr int kCellInfoFd = 7;
+inline constexpr int kCellBlockFd = 8;
 
 struct CellSpec {
   const ToolManifest* manifest = nullptr;
@@ -22,8 +25,9 @@ struct CellSpec {
   std::string data_dir;        // host path, writable, at /data
   std::string workspace;       // host path, at /workspace as the manifest says
   std::string sandbox_binary;  // host path of beige-sandbox, at /beige/bin/beige-sandbox
-  uint32_t uid = 0;
+  uint32_t uid = 0;  // of the tool
   uint32_t gid = 0;
+  bool takes_ids = false;  // uid and gid are not ours: the cell is made as root of its namespace, and the runner takes them
 };
 
 // The bubblewrap command that makes a tool cell: own user, mount, pid, ipc, uts and network namespaces, /usr read-only and a minimal /etc,

@@ -107,11 +107,20 @@ TEST_F(CellWorkspaceTest, WithoutItInTheManifestThereIsNone) {
   EXPECT_EQ(Call("/workspace/sub")["output"], "unset\n/scratch\n");
 }
 
-TEST_F(CellWorkspaceTest, AWorkspaceOfAnotherUidMakesTheToolUnavailableWithTheReason) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
-  ASSERT_EQ(::chown(workspace_.c_str(), 200001, 200001), 0);
-  Ready(ToolWorkspace::kReadWrite, "true");
-  EXPECT_NE(Call("")["error"].get<std::string>().find("belongs to uid 200001"), std::string::npos);
+TEST_F(CellWorkspaceTest, AToolHasTheUidOfAnAgentThatHasOneOfItsOwnAndNoWayBack) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root's agents have uids of their own";
+  ASSERT_EQ(::chown(workspace_.c_str(), 200001, 200002), 0);
+  ASSERT_EQ(::chmod(workspace_.c_str(), 0700), 0);
+  Ready(ToolWorkspace::kReadWrite,
+        "id -u; id -g; id -G; echo made > made && echo kept >> /data/kept && touch /tmp/t /scratch/s && echo wrote; grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status | grep -v 0000000000000000\n"
+        "python3 -c 'import os; os.setuid(0)' 2>&1 | tail -1; cat /proc/1/environ 2>/dev/null; touch /tool/x 2>/dev/null && echo tool; kill -9 1 2>/dev/null; true");
+  EXPECT_EQ(Call("")["output"], "200001\n200002\n200002\nwrote\nPermissionError: [Errno 1] Operation not permitted\n");
+  struct stat info {};
+  ASSERT_EQ(::stat((workspace_ + "/made").c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, 200001u);
+  EXPECT_EQ(info.st_gid, 200002u);
+  EXPECT_EQ(info.st_mode & 07777, 0644u);
+  EXPECT_EQ(ReadFile(core_.paths().ToolData(Core::UidOf("a1"), "t") + "/kept").value_or(""), "kept\n");
 }
 
 }  // namespace
