@@ -34,6 +34,9 @@ struct ToolConfig {
   bool operator==(const ToolConfig&) const = default;
 };
 
+// What a tool's cell must be made of at least. kNamespaces always comes with a seccomp filter.
+enum class Confinement { kNamespaces, kLandlock };
+
 struct SkillConfig {
   std::string path;  // absolute folder
   bool operator==(const SkillConfig&) const = default;
@@ -55,6 +58,7 @@ struct GatewayConfig {
   std::chrono::milliseconds audit_keep{std::chrono::hours(24 * 90)};  // rotated files
   LinkLimits limits;
   std::map<std::string, ToolConfig> tools;
+  Confinement min_confinement = Confinement::kNamespaces;
   std::map<std::string, SkillConfig> skills;
   bool operator==(const GatewayConfig&) const = default;
 };
@@ -82,6 +86,7 @@ struct OperatorConfig {
 // --- tool.yaml ---
 
 enum class ToolNetwork { kNone, kHost };
+enum class ToolWorkspace { kNone, kReadOnly, kReadWrite };
 
 struct ToolManifest {
   std::string name;
@@ -91,7 +96,9 @@ struct ToolManifest {
   bool allow_shadow = false;
   bool stdin_open = true;
   std::chrono::milliseconds timeout{60000};
+  ToolWorkspace workspace = ToolWorkspace::kNone;
   ToolNetwork network = ToolNetwork::kNone;
+  bool accepts_untrusted_files = false;
   std::map<std::string, std::string> env;   // ${BEIGE_TOOL_DATA} and ${BEIGE_AGENT} are filled in per cell
   std::map<std::string, Secret> secrets;    // already resolved from the gateway's environment or a file
   std::string folder;                       // absolute folder of the manifest

@@ -5,6 +5,7 @@ namespace beige {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
+constexpr const char* kMinConfinement = "minConfinement";
 
 AuditSync SyncOf(const std::string& word) { return word == "none" ? AuditSync::kNone : word == "each" ? AuditSync::kEach : AuditSync::kBatch; }
 
@@ -22,7 +23,8 @@ std::vector<TokenConfig> TokensOf(ConfigReader& reader, const YamlNode& list) {
 
 template <typename T>
 std::map<std::string, T> FoldersOf(ConfigReader& reader, const char* key) {
-  const YamlNode& map = reader.root()[key];
+  YamlNode map = reader.root()[key];
+  std::erase_if(map.fields, [](const YamlField& field) { return field.key == kMinConfinement; });  // no name: those have no capitals
   reader.CheckNames(map, key);
   std::map<std::string, T> out;
   for (const YamlField& field : map.fields) out[field.key].path = reader.Path(field.value["path"], PathOf(PathOf(key, field.key), "path"));
@@ -46,6 +48,7 @@ Loaded<GatewayConfig> LoadGatewayConfig(std::string_view text, const std::string
   config.limits.calls = root["limits"]["calls"].integer;
   config.limits.buffered_bytes = reader.Bytes(root["limits"]["bufferedBytes"], "limits.bufferedBytes", kMiB);
   config.tools = FoldersOf<ToolConfig>(reader, "tools");
+  config.min_confinement = root["tools"][kMinConfinement].text == "landlock" ? Confinement::kLandlock : Confinement::kNamespaces;
   config.skills = FoldersOf<SkillConfig>(reader, "skills");
   if (config.http.port != 0 && config.http == config.metrics) {
     reader.problems().Add(root["metrics"]["listen"].mark, "metrics.listen", "the address of http.listen; want another port");

@@ -110,6 +110,16 @@ Secret SecretOf(ConfigReader& reader, const YamlNode& node, const std::string& p
   return Secret(std::move(value));
 }
 
+// git, npm, make and their like run what an agent writes into its workspace, with whatever the tool holds.
+void CheckTogether(ConfigReader& reader, const YamlNode& root) {
+  if (root["workspace"].text != "rw" || root["acceptsUntrustedFiles"].boolean) return;
+  std::string beside;
+  if (!root["secrets"].fields.empty()) beside = "secrets." + root["secrets"].fields.front().key;
+  if (root["network"].text == "host") beside += std::string(beside.empty() ? "" : " and ") + "network: host";
+  if (beside.empty()) return;
+  reader.problems().Add(root["workspace"].mark, "workspace", "rw together with " + beside + " lets files that the agent writes steer a tool that holds more than the agent; if the tool can stand that, say acceptsUntrustedFiles: true, else take workspace: ro or none");
+}
+
 }  // namespace
 
 Loaded<ToolManifest> LoadToolManifest(std::string_view text, const std::string& file, const EnvLookup& env) {
@@ -126,6 +136,10 @@ Loaded<ToolManifest> LoadToolManifest(std::string_view text, const std::string& 
   tool.stdin_open = root["stdin"].boolean;
   tool.timeout = reader.Duration(root["timeout"], "timeout", std::chrono::milliseconds(100), std::chrono::hours(24));
   tool.network = root["network"].text == "host" ? ToolNetwork::kHost : ToolNetwork::kNone;
+  const std::string& workspace = root["workspace"].text;
+  tool.workspace = workspace == "rw" ? ToolWorkspace::kReadWrite : workspace == "ro" ? ToolWorkspace::kReadOnly : ToolWorkspace::kNone;
+  tool.accepts_untrusted_files = root["acceptsUntrustedFiles"].boolean;
+  CheckTogether(reader, root);
   tool.env = EnvOf(reader, root["env"]);
   for (const YamlField& field : root["secrets"].fields) {
     const std::string path = PathOf("secrets", field.key);

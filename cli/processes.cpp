@@ -43,7 +43,7 @@ std::optional<GatewayInfo> ReadGatewayInfo(const HomePaths& paths) {
   const auto object = ReadObject(paths.GatewayInfo());
   if (!object) return std::nullopt;
   return GatewayInfo{Number(*object, "pid"), Text(*object, "version"), Number(*object, "httpPort"), Number(*object, "metricsPort"),
-                     Texts(*object, "problems")};
+                     Texts(*object, "problems"), Text(*object, "cells")};
 }
 
 std::optional<OperatorInfo> ReadOperatorInfo(const HomePaths& paths) {

@@ -19,6 +19,7 @@ struct GatewayInfo {
   int http_port = 0;
   int metrics_port = 0;
   std::vector<std::string> problems;
+  std::string cells;  // what tool cells are made of on this machine
 };
 
 // data/operator/operator.json.

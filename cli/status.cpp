@@ -97,7 +97,7 @@ std::string ToJson(const HomePaths& paths, const HomeStatus& s, int status) {
   out["supervisor"] = {{"running", s.supervisor.has_value()}, {"pid", s.supervisor.value_or(0)}, {"startTime", s.up.start_time}};
   out["gateway"] = {{"running", s.gateway_runs}, {"ready", s.gateway_ready}};
   if (s.gateway_runs) {
-    out["gateway"].update({{"pid", s.gateway.pid}, {"version", s.gateway.version}, {"httpPort", s.gateway.http_port}, {"metricsPort", s.gateway.metrics_port}});
+    out["gateway"].update({{"pid", s.gateway.pid}, {"version", s.gateway.version}, {"httpPort", s.gateway.http_port}, {"metricsPort", s.gateway.metrics_port}, {"cells", s.gateway.cells}});
   }
   out["operator"] = {{"running", s.operator_runs}};
   if (s.operator_runs) {
@@ -130,6 +130,7 @@ int RunStatus(const Globals& globals) {
                                          : "not running"});
   table.Add({"engine", EngineLine(s)});
   table.Add({"privilege split", s.split.kind + (s.split.reason.empty() ? "" : ": " + s.split.reason)});
+  if (s.gateway_runs && !s.gateway.cells.empty()) table.Add({"tool cells", s.gateway.cells});
   table.Add({"agents", std::to_string(s.agents_ready) + "/" + std::to_string(s.agents) + (s.operator_runs ? " ready" : " ready when the operator last looked")});
   if (s.operator_runs && !s.operator_.notice.empty()) table.Add({"notice", s.operator_.notice});
   for (const auto& problem : s.problems) table.Add({"problem", problem});

@@ -99,6 +99,7 @@ enum bge_tag {
 
 #define BGE_FLAG_STDIN 1u     /* stdin frames will come; without it the job's stdin is /dev/null */
 #define BGE_FLAG_DETACHED 2u  /* goes on when the gateway is gone */
+#define BGE_FLAG_BENEATH 8u   /* CWD is a claim: taken relative to the job's BEIGE_WORKSPACE, and refused if it leads out of it */
 #define BGE_FLAG_KILL_TREE 4u /* whatever the job left behind ends with it (tool calls); without it background children stay (exec) */
 
 enum bge_how {

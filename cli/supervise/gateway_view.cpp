@@ -34,11 +34,10 @@ std::string FileHandle(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 ? std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino) : "";
 }
 
-std::string ConfiguredSocket(const HomePaths& paths, const EnvLookup& env) {
+OperatorConfig Configured(const HomePaths& paths, const EnvLookup& env) {
   const auto text = ReadFileIfExists(paths.OperatorYaml());
-  if (!text || !*text) return "";
-  const auto loaded = LoadOperatorConfig(**text, paths.OperatorYaml(), env);
-  return loaded.value ? loaded.value->engine_socket : "";
+  if (!text || !*text) return {};
+  return LoadOperatorConfig(**text, paths.OperatorYaml(), env).value.value_or(OperatorConfig());
 }
 
 // What must stay visible wherever it lies: programs, name resolution, and what gateway.yaml names.
@@ -78,8 +77,11 @@ Result<GatewayView> DescribeGatewayView(const HomePaths& paths, const EnvLookup&
   for (const auto& directory : {paths.Workspaces(), paths.home() + "/sessions", paths.LogsDir(), paths.DataGateway(), paths.RunDir()}) {
     view.writable.push_back(RealPath(directory));
   }
+  const OperatorConfig config = Configured(paths, env);
   const std::string table = ReadFile("/proc/net/unix", 64u << 20).value_or("");
-  view.masked = DirectoriesOf(EngineSockets(ConfiguredSocket(paths, env), env, table));
+  view.masked = DirectoriesOf(EngineSockets(config.engine_socket, env, table));
+  const IdRange agents{config.uid_first, config.uid_last - config.uid_first + 1};
+  if (view.as_root && CanMapIds(agents)) view.ids = {{0, 1}, agents};
 
   for (const auto& mask : view.masked) view.masked_ids.push_back(FileHandle(mask));
 
@@ -117,6 +119,8 @@ std::vector<std::string> BubblewrapArguments(const GatewayView& view) {
     // Without it the kernel refuses to map uid 0 into the user namespace of a cell. It gives no power outside this namespace.
     arguments.insert(arguments.end(), {"--cap-add", "CAP_SETFCAP"});
     for (const char* capability : kSealCapabilities) arguments.insert(arguments.end(), {"--cap-add", capability});
+    // To let a tool that works in an agent's workspace have that agent's uid; no other exists in this namespace.
+    if (!view.ids.empty()) arguments.insert(arguments.end(), {"--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"});
   }
   // A /dev of its own: the host's holds its disks, which a gateway that runs as root could write.
   arguments.insert(arguments.end(), {"--ro-bind", "/", "/", "--dev", "/dev", "--remount-ro", "/dev", "--bind", "/proc", "/proc"});

@@ -7,6 +7,7 @@
 #include "api/load.h"
 #include "api/paths.h"
 #include "base/result.h"
+#include "base/user_namespace.h"
 
 namespace beige::cli {
 
@@ -19,6 +20,7 @@ struct GatewayView {
   std::vector<std::string> masked_ids; // of the same, as the file system knows them: one that is made anew is no longer masked
   std::vector<std::string> kept;       // stay visible (read-only) though a masked directory holds them
   bool as_root = false;                // the effective uid is 0
+  std::vector<IdRange> ids;            // what the gateway's user namespace knows: 0 and those of agents; empty = its own uid only
   bool operator==(const GatewayView&) const = default;
 };
 

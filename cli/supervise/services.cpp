@@ -26,6 +26,8 @@ Result<Launch> LaunchInView(const HomePaths& paths, const ViewInForce& in_force)
   *in_force = view;
   Launch launch;
   launch.argv = {"bwrap", "--info-fd", "3"};
+  if (!view.ids.empty()) launch.argv.insert(launch.argv.end(), {"--userns-block-fd", "4"});
+  launch.ids = view.ids;
   for (auto& argument : BubblewrapArguments(view)) launch.argv.push_back(std::move(argument));
   for (auto& argument : CommandOf(paths, kGatewayProcess)) launch.argv.push_back(std::move(argument));
   launch.environment = CurrentEnvironment();

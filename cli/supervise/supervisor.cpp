@@ -56,6 +56,8 @@ struct Supervisor::Child {
   UniqueFd pidfd;     // of `pid`
   UniqueFd serving;   // pidfd of the process inside bubblewrap
   UniqueFd info;      // where bubblewrap writes that pid; open until it has
+  UniqueFd release;          // closed when the ids are mapped
+  std::vector<IdRange> ids;
   std::string info_text;
 };
 
@@ -108,6 +110,15 @@ void Supervisor::Start(Child& child) {
       write_end.Reset(ends[1]);
       request.fds.emplace_back(write_end.get(), 3);
     }
+    UniqueFd held;
+    child.ids = launch.ids;
+    if (!launch.ids.empty()) {
+      int ends[2];
+      if (::pipe2(ends, O_CLOEXEC) != 0) return FailErrno(errno, "pipe");
+      held.Reset(ends[0]);
+      child.release.Reset(ends[1]);
+      request.fds.emplace_back(held.get(), 4);
+    }
     BEIGE_ASSIGN(child.pid, Spawn(request));
     BEIGE_ASSIGN(child.pidfd, OpenPidFd(child.pid));
     if (!launch.through_bubblewrap) child.state.pid = child.pid;
@@ -115,6 +126,7 @@ void Supervisor::Start(Child& child) {
   };
   if (const auto started = attempt(); !started) {
     child.info.Reset();
+    child.release.Reset();
     child.state.last_end = started.error().message;
     const auto delay = child.backoff.AfterRunOf({});
     child.due = clock_.Now() + delay;
@@ -130,16 +142,15 @@ void Supervisor::ReadInfo(Child& child) {
   const ssize_t n = ::read(child.info.get(), buffer, sizeof buffer);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (n > 0) child.info_text.append(buffer, static_cast<size_t>(n));
-  // {"child-pid": 123, ...}: a number that something follows is whole.
-  const size_t at = child.info_text.find("\"child-pid\":");
-  if (at != std::string::npos) {
-    char* end = nullptr;
-    const long pid = std::strtol(child.info_text.c_str() + at + 12, &end, 10);
-    if (pid > 0 && *end != '\0') {
-      child.state.pid = static_cast<pid_t>(pid);
-      if (!child.serving) {
-        if (auto fd = OpenPidFd(child.state.pid)) child.serving = std::move(*fd);
-      }
+  if (const auto pid = ChildPidOf(child.info_text)) {
+    child.state.pid = *pid;
+    if (!child.serving) {
+      if (auto fd = OpenPidFd(child.state.pid)) child.serving = std::move(*fd);
+    }
+    if (child.release) {
+      // bubblewrap goes on when the pipe closes, and can't without maps.
+      if (auto mapped = WriteIdMaps(*pid, child.ids, child.ids); !mapped) LogError("uids not mapped", {{"process", child.service.name}, {"error", mapped.error().message}});
+      child.release.Reset();
     }
   }
   // Read to the end: bubblewrap writes in pieces, and a closed pipe would end it with SIGPIPE.

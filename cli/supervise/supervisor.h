@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "base/user_namespace.h"
 #include "cli/supervise/restart_backoff.h"
 
 namespace beige::cli {
@@ -24,6 +25,8 @@ struct Launch {
   std::vector<std::string> environment;  // complete
   // argv[0] is bubblewrap with `--info-fd 3`: the process that serves is its child, whose pid it writes there.
   bool through_bubblewrap = false;
+  // Not empty: argv says `--userns-block-fd 4` as well, and the supervisor maps these.
+  std::vector<IdRange> ids{};
 };
 
 struct Service {

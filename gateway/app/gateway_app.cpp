@@ -23,6 +23,7 @@
 #include "gateway/http/metrics_page.h"
 #include "gateway/metrics/metrics.h"
 #include "gateway/roster/roster.h"
+#include "gateway/tools/confinement.h"
 #include "http/http_server.h"
 
 namespace beige {
@@ -101,7 +102,7 @@ int RunGateway(const std::string& home) {
   });
   if (!api_server) return Failed(api_server.error());
 
-  GatewayInfoFile info(paths, (*api_server)->port(), (*metrics_server)->port());
+  GatewayInfoFile info(paths, (*api_server)->port(), (*metrics_server)->port(), DescribeConfinement(FindBubblewrap()));
   const auto write_info = [&] {
     if (auto done = info.Write(config.problems()); !done) LogError("gateway.json not written", {{"error", done.error().message}});
   };

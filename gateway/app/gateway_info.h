@@ -10,11 +10,12 @@
 
 namespace beige {
 
-// data/gateway/gateway.json, for `beige status` and the supervisor: {"pid","version","httpPort","metricsPort","problems":[...]}.
+// data/gateway/gateway.json, for `beige status` and the supervisor: {"pid","version","httpPort","metricsPort","cells","problems":[...]};
+// "cells" says what tool cells are made of on this machine.
 // There exactly while the gateway serves.
 class GatewayInfoFile {
  public:
-  GatewayInfoFile(const HomePaths& paths, uint16_t http_port, uint16_t metrics_port);
+  GatewayInfoFile(const HomePaths& paths, uint16_t http_port, uint16_t metrics_port, std::string cells);
   ~GatewayInfoFile();  // removes it
   GatewayInfoFile(const GatewayInfoFile&) = delete;
   GatewayInfoFile& operator=(const GatewayInfoFile&) = delete;
@@ -25,6 +26,7 @@ class GatewayInfoFile {
   const std::string file_;
   const uint16_t http_port_;
   const uint16_t metrics_port_;
+  const std::string cells_;
 };
 
 }  // namespace beige

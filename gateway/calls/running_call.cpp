@@ -41,7 +41,7 @@ void RunningCall::RunTool(Cell* cell) {
   takes_stdin_ = request_.stdin_open && cell->manifest()->stdin_open;
   timeout_ = request_.timeout.count() > 0 ? std::min(request_.timeout, cell->manifest()->timeout) : cell->manifest()->timeout;
   if (JobChannel* channel = cell->channel()) {
-    StartJob(channel, cell->JobFields(request_.args, audit_id_, request_.session_claim, request_.timeout, request_.stdin_open));
+    StartJob(channel, cell->JobFields(request_.args, audit_id_, request_.session_claim, request_.cwd_claim, request_.timeout, request_.stdin_open));
     return;
   }
   if (cell->state() == Cell::State::kFailed) {

@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <unordered_map>
 #include <utility>
 
@@ -14,21 +13,11 @@
 #include "gateway/roster/descriptor_budget.h"
 #include "gateway/roster/entry.h"
 #include "gateway/roster/grant_store.h"
+#include "gateway/tools/confinement.h"
+#include "gateway/tools/strays.h"
 
 namespace beige {
 namespace {
-std::string FindOnPath(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
-  while (true) {
-    const std::string candidate = JoinPath(rest.substr(0, rest.find(':')), program);
-    if (candidate.front() == '/' && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-    const size_t colon = rest.find(':');
-    if (colon == std::string_view::npos) return "";
-    rest.remove_prefix(colon + 1);
-  }
-}
-
 // The installed one of this version, else the one beside this program (a build directory).
 std::string FindSandboxBinary(const HomePaths& paths) {
   for (const std::string& directory : {paths.BinDir(BEIGE_VERSION), ExecutableDir()}) {
@@ -54,7 +43,7 @@ std::string Describe(const admin::Grant& grant) {
 struct Roster::Impl final : CallService {
   Impl(Loop& l, const HomePaths& p, AuditLog& a, GatewayMetrics& m, const Clock& c)
       : turns(l), paths(p), reaper(l), store(p.GrantsDir()),
-        host{l, batch, turns, paths, a, m, c, {l, batch, reaper, FindOnPath("bwrap"), [this] { return FindSandboxBinary(paths); }}, *this,
+        host{l, batch, turns, paths, a, m, c, {l, batch, reaper, FindBubblewrap(), [this] { return FindSandboxBinary(paths); }}, *this,
              [this](const admin::ToOperator& event) {
                if (on_event) on_event(event);
              }} {
@@ -126,6 +115,9 @@ void Roster::Bind(CallService* calls) { impl_->calls = calls; }
 void Roster::OnEvent(std::function<void(const admin::ToOperator&)> fn) { impl_->on_event = std::move(fn); }
 
 Result<> Roster::Start() {
+  if (const size_t strays = EndStrayCells(impl_->paths.DataGateway() + "/tools/"); strays > 0) {
+    LogInfo("ended what a former gateway left of cells that it was making", {{"processes", std::to_string(strays)}});
+  }
   BEIGE_ASSIGN(const auto grants, impl_->store.Load());
   for (const auto& grant : grants) {
     auto entry = impl_->Open(grant);
@@ -148,6 +140,9 @@ void Roster::SetConfig(std::shared_ptr<const GatewayConfig> config, std::vector<
   }
   next.names = std::move(names);
   impl_->catalogue = std::move(next);
+  if (std::exchange(impl_->host.cells.least, impl_->catalogue.config->min_confinement) != impl_->catalogue.config->min_confinement) {
+    for (auto& [uid, entry] : impl_->entries) entry->tools().Set({});  // they are made again below, or said not to be possible
+  }
   for (auto& [uid, entry] : impl_->entries) {
     const admin::Grant grant = entry->grant();
     if (auto applied = entry->Apply(grant, impl_->catalogue); !applied) {

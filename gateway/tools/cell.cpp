@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -11,7 +12,9 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/spawn.h"
+#include "base/user_namespace.h"
 #include "gateway/tools/cell_recipe.h"
+#include "gateway/tools/confinement.h"
 
 namespace beige {
 namespace {
@@ -38,9 +41,9 @@ std::string HowItEnded(int status) {
 }  // namespace
 
 Cell::Cell(const CellHost& host, AgentRef agent, std::shared_ptr<const ToolManifest> manifest, std::string data_dir,
-           std::function<void()> on_change)
-    : host_(host), agent_(std::move(agent)), manifest_(std::move(manifest)), data_dir_(std::move(data_dir)), on_change_(std::move(on_change)),
-      timer_(host.loop), settled_(host.loop) {
+           std::string workspace, std::function<void()> on_change)
+    : host_(host), agent_(std::move(agent)), manifest_(std::move(manifest)), data_dir_(std::move(data_dir)), workspace_(std::move(workspace)),
+      on_change_(std::move(on_change)), timer_(host.loop), settled_(host.loop) {
   for (const auto& [name, secret] : manifest_->secrets) job::Env(job_head_, name, secret.Reveal());
   for (const auto& arg : CommandInCell(*manifest_)) job::Arg(job_head_, arg);
   Make();
@@ -58,6 +61,9 @@ void Cell::LetGo() {
   if (pid_ != 0) host_.reaper.LetGo(std::exchange(pid_, 0));
   errors_watch_.reset();
   errors_fd_.Reset();
+  info_watch_.reset();
+  info_fd_.Reset();
+  release_fd_.Reset();
 }
 
 void Cell::Make() {
@@ -75,8 +81,39 @@ void Cell::Make() {
   });
 }
 
+// A tool runs with our uid, except where it works on files of an agent that has a uid of its own: then with that one, so that its files
+// are the agent's.
+Result<> Cell::ChooseIds() {
+  uid_ = ::geteuid();
+  gid_ = ::getegid();
+  if (manifest_->workspace == ToolWorkspace::kNone) return {};
+  struct stat info {};
+  if (::stat(workspace_.c_str(), &info) != 0) return FailErrno(errno, "the agent's workspace " + workspace_);
+  if (info.st_uid == uid_) return {};
+  uid_ = info.st_uid;
+  gid_ = info.st_gid;
+  if (CanMapIds({uid_, 1}) && CanMapIds({gid_, 1})) return {};
+  return Fail(Code::kUnavailable, "the agent's workspace belongs to uid " + std::to_string(uid_) +
+                                      ", as which this gateway can't run a tool; start it by beige up as root, or run all of Beige as a plain user");
+}
+
+// bubblewrap has told the pid of the cell's first process, which waits for its ids.
+void Cell::MapIds() {
+  char chunk[512];
+  const ssize_t n = ::read(info_fd_.get(), chunk, sizeof chunk);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n > 0) info_.append(chunk, static_cast<size_t>(n));
+  const auto child = ChildPidOf(info_);
+  if (child && release_fd_) {
+    if (auto mapped = WriteIdMaps(*child, {{0, 1}, {uid_, 1}}, {{0, 1}, {gid_, 1}}); !mapped) errors_ += mapped.error().message + "\n";
+    release_fd_.Reset();  // goes on, and fails without its ids
+  }
+  if (n <= 0) info_watch_.reset();
+}
+
 Result<> Cell::TryMake() {
-  if (host_.bwrap.empty()) return Fail(Code::kUnavailable, "tool cells need bubblewrap, which is not installed; install the package bubblewrap");
+  BEIGE_TRY(CheckConfinement(host_.bwrap, host_.least));
+  BEIGE_TRY(ChooseIds());
   const std::string binary = host_.sandbox_binary();
   if (binary.empty()) return Fail(Code::kUnavailable, "beige-sandbox is not installed in this home");
   BEIGE_TRY(MakeDirs(data_dir_, 0700));
@@ -88,25 +125,42 @@ Result<> Cell::TryMake() {
   if (::pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0) return FailErrno(errno, "pipe");
   errors_fd_.Reset(pipe_ends[0]);
   UniqueFd errors_theirs(pipe_ends[1]);
-  const uint32_t uid = ::geteuid();
-  const uint32_t gid = ::getegid();
-  BEIGE_ASSIGN(const UniqueFd passwd, DataFd("passwd", CellPasswd(uid, gid)));
-  BEIGE_ASSIGN(const UniqueFd group, DataFd("group", CellGroup(gid)));
+  const bool takes_ids = uid_ != ::geteuid();
+  BEIGE_ASSIGN(const UniqueFd passwd, DataFd("passwd", CellPasswd(uid_, gid_)));
+  BEIGE_ASSIGN(const UniqueFd group, DataFd("group", CellGroup(gid_)));
   BEIGE_ASSIGN(const UniqueFd nsswitch, DataFd("nsswitch", CellNsswitch()));
 
   SpawnRequest request;
-  request.argv = CellCommand(host_.bwrap, {manifest_.get(), agent_.name, data_dir_, binary, uid, gid});
+  request.argv = CellCommand(host_.bwrap, {manifest_.get(), agent_.name, data_dir_, workspace_, binary, uid_, gid_, takes_ids});
   request.environment = {"PATH=/usr/bin:/bin"};
   request.fds = {{errors_theirs.get(), 2},
                  {theirs.get(), kCellSocketFd},
                  {passwd.get(), kCellPasswdFd},
                  {group.get(), kCellGroupFd},
                  {nsswitch.get(), kCellNsswitchFd}};
+  UniqueFd info_theirs;
+  UniqueFd block_theirs;
+  if (takes_ids) {
+    int info_ends[2];
+    int block_ends[2];
+    if (::pipe2(info_ends, O_CLOEXEC | O_NONBLOCK) != 0) return FailErrno(errno, "pipe");
+    info_fd_.Reset(info_ends[0]);
+    info_theirs.Reset(info_ends[1]);
+    if (::pipe2(block_ends, O_CLOEXEC) != 0) return FailErrno(errno, "pipe");
+    block_theirs.Reset(block_ends[0]);
+    release_fd_.Reset(block_ends[1]);
+    request.fds.insert(request.fds.end(), {{info_theirs.get(), kCellInfoFd}, {block_theirs.get(), kCellBlockFd}});
+  }
   BEIGE_ASSIGN(pid_, Spawn(request));
   const pid_t pid = pid_;
   if (auto watched = host_.reaper.Watch(pid, [this](int status) { Exited(status); }); !watched) {
     pid_ = 0;
     return watched;
+  }
+  if (takes_ids) {
+    info_.clear();
+    info_watch_ = std::make_unique<FdWatch>(host_.loop, info_fd_.get());
+    info_watch_->OnReadable([this] { MapIds(); });
   }
   errors_watch_ = std::make_unique<FdWatch>(host_.loop, errors_fd_.get());
   errors_watch_->OnReadable([this] { ReadErrors(); });
@@ -182,12 +236,14 @@ void Cell::ReadErrors() {
 }
 
 std::string Cell::JobFields(const std::vector<std::string>& args, std::string_view call_id, std::string_view session,
-                            std::chrono::milliseconds timeout, bool stdin_open) const {
+                            std::string_view directory, std::chrono::milliseconds timeout, bool stdin_open) const {
   std::string fields = job_head_;
   for (const auto& arg : args) job::Arg(fields, arg);
   job::Env(fields, "BEIGE_CALL_ID", call_id);
   if (!session.empty()) job::Env(fields, "BEIGE_SESSION", session.substr(0, kMaxClaim));
-  job::Flags(fields, BGE_FLAG_KILL_TREE | (stdin_open && manifest_->stdin_open ? BGE_FLAG_STDIN : 0u));
+  const bool beneath = manifest_->workspace != ToolWorkspace::kNone;
+  if (beneath) job::Cwd(fields, DirectoryInWorkspace(directory));
+  job::Flags(fields, BGE_FLAG_KILL_TREE | (beneath ? BGE_FLAG_BENEATH : 0u) | (stdin_open && manifest_->stdin_open ? BGE_FLAG_STDIN : 0u));
   const auto limit = timeout.count() > 0 ? std::min(timeout, manifest_->timeout) : manifest_->timeout;
   job::DeadlineMs(fields, static_cast<uint32_t>(std::clamp<int64_t>(limit.count(), 1, UINT32_MAX)));
   return fields;

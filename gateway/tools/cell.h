@@ -25,6 +25,7 @@ struct CellHost {
   Reaper& reaper;
   std::string bwrap;                             // path; "" = not installed
   std::function<std::string()> sandbox_binary;   // path of beige-sandbox now; "" = there is none
+  Confinement least = Confinement::kNamespaces;  // of the configuration; who changes it makes the cells anew
 };
 
 // Hears when a cell came up or gave up for now. It may be destroyed within the call.
@@ -40,7 +41,8 @@ class Cell final : public JobChannelOwner {
  public:
   enum class State { kStarting, kUp, kFailed };
 
-  Cell(const CellHost& host, AgentRef agent, std::shared_ptr<const ToolManifest> manifest, std::string data_dir,
+  // `data_dir` and `workspace` are host paths; the workspace is shown as far as the manifest says.
+  Cell(const CellHost& host, AgentRef agent, std::shared_ptr<const ToolManifest> manifest, std::string data_dir, std::string workspace,
        std::function<void()> on_change);
   ~Cell() override;
   Cell(const Cell&) = delete;
@@ -56,9 +58,9 @@ class Cell final : public JobChannelOwner {
   void Await(CellWaiter* waiter) { waiters_.push_back(waiter); }
   void Forget(CellWaiter* waiter) { std::erase(waiters_, waiter); }
 
-  // The fields of a JOB frame for one call. `timeout` 0 = the manifest's.
+  // The fields of a JOB frame for one call. `session` and `directory` are the caller's claims; `timeout` 0 = the manifest's.
   std::string JobFields(const std::vector<std::string>& args, std::string_view call_id, std::string_view session,
-                        std::chrono::milliseconds timeout, bool stdin_open) const;
+                        std::string_view directory, std::chrono::milliseconds timeout, bool stdin_open) const;
 
  private:
   void OnHello(const Hello& hello) override;
@@ -66,6 +68,8 @@ class Cell final : public JobChannelOwner {
   void OnDown(std::string_view why) override;
   void Make();
   Result<> TryMake();
+  Result<> ChooseIds();
+  void MapIds();
   void Exited(int status);
   void Failed(std::string reason);
   void ReadErrors();
@@ -76,6 +80,7 @@ class Cell final : public JobChannelOwner {
   const AgentRef agent_;
   const std::shared_ptr<const ToolManifest> manifest_;
   const std::string data_dir_;
+  const std::string workspace_;
   const std::function<void()> on_change_;
   std::string job_head_;  // fields that every job has
   State state_ = State::kStarting;
@@ -83,6 +88,12 @@ class Cell final : public JobChannelOwner {
   std::string reason_;
   std::unique_ptr<JobChannel> channel_;
   pid_t pid_ = 0;
+  uint32_t uid_ = 0;  // of the tool's processes
+  uint32_t gid_ = 0;
+  UniqueFd info_fd_;  // while the cell waits for its ids
+  UniqueFd release_fd_;
+  std::string info_;
+  std::unique_ptr<FdWatch> info_watch_;
   UniqueFd errors_fd_;
   std::unique_ptr<FdWatch> errors_watch_;
   std::string errors_;  // what bubblewrap and the runner said, the first 2 KiB

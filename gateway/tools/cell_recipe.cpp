@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/files.h"
@@ -65,24 +66,31 @@ void AddEnvironment(Args& args, const CellSpec& spec) {
   for (const auto& [name, value] : spec.manifest->env) set(name, FillIn(value, spec.agent_name));
   set("BEIGE_AGENT", spec.agent_name);
   set("BEIGE_TOOL_DATA", "/data");
+  if (spec.manifest->workspace != ToolWorkspace::kNone) set("BEIGE_WORKSPACE", "/workspace");
 }
 }  // namespace
 
 std::vector<std::string> CellCommand(const std::string& bwrap, const CellSpec& spec) {
   const ToolManifest& manifest = *spec.manifest;
   Args args{bwrap, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "cell"};
+  if (spec.takes_ids) Add(args, {"--info-fd", std::to_string(kCellInfoFd), "--userns-block-fd", std::to_string(kCellBlockFd)});
   if (manifest.network == ToolNetwork::kNone) args.push_back("--unshare-net");
   AddSystem(args);
   AddEtc(args, manifest.network);
   AddProc(args);
   // bubblewrap's /dev is a tmpfs without a bound.
   Add(args, {"--dev", "/dev", "--size", kTmpBytes, "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"});
-  Add(args, {"--size", kTmpBytes, "--tmpfs", "/tmp", "--size", kTmpBytes, "--tmpfs", "/scratch"});
+  for (const char* path : {"/tmp", "/scratch"}) Add(args, {"--size", kTmpBytes, "--perms", "1777", "--tmpfs", path});
   Add(args, {"--ro-bind", manifest.folder, "/tool", "--bind", spec.data_dir, "/data"});
+  if (manifest.workspace != ToolWorkspace::kNone) {
+    Add(args, {manifest.workspace == ToolWorkspace::kReadWrite ? "--bind" : "--ro-bind", spec.workspace, "/workspace"});
+  }
   Add(args, {"--ro-bind", spec.sandbox_binary, "/beige/bin/beige-sandbox"});
   Add(args, {"--remount-ro", "/", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"});
+  if (spec.takes_ids) Add(args, {"--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_CHOWN"});
   AddEnvironment(args, spec);
   Add(args, {"--chdir", "/scratch", "--", "/beige/bin/beige-sandbox", "runner", "--fd", std::to_string(kCellSocketFd)});
+  if (spec.takes_ids) Add(args, {"--as", std::to_string(spec.uid) + ":" + std::to_string(spec.gid)});
   return args;
 }
 
@@ -99,6 +107,17 @@ std::string CellGroup(uint32_t gid) {
 }
 
 std::string CellNsswitch() { return "passwd: files\ngroup: files\nhosts: files dns\n"; }
+
+std::string DirectoryInWorkspace(std::string_view claim) {
+  constexpr std::string_view kRoot = "/workspace";
+  constexpr size_t kMaxPath = 4095;
+  if (claim.starts_with('/')) {
+    if (!claim.starts_with(kRoot) || (claim.size() > kRoot.size() && claim[kRoot.size()] != '/')) return ".";
+    claim.remove_prefix(kRoot.size());
+    claim.remove_prefix(std::min(claim.find_first_not_of('/'), claim.size()));
+  }
+  return claim.empty() || claim.size() > kMaxPath ? "." : std::string(claim);
+}
 
 std::vector<std::string> CommandInCell(const ToolManifest& manifest) {
   std::vector<std::string> command = manifest.command;

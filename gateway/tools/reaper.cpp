@@ -5,6 +5,7 @@
 
 #include "base/spawn.h"
 #include "base/unique_fd.h"
+#include "gateway/tools/strays.h"
 
 namespace beige {
 namespace {
@@ -23,7 +24,7 @@ Reaper::Reaper(Loop& loop) : loop_(loop) {}
 
 Reaper::~Reaper() {
   for (const auto& [pid, child] : children_) {
-    ::kill(pid, SIGKILL);
+    KillWithChildren(pid);
     ::waitpid(pid, nullptr, 0);
   }
 }
@@ -54,12 +55,12 @@ void Reaper::LetGo(pid_t pid) {
   const auto it = children_.find(pid);
   if (it == children_.end()) return;
   it->second->on_exit = nullptr;
-  it->second->timer.Start(kPatience, [pid] { ::kill(pid, SIGKILL); });
+  it->second->timer.Start(kPatience, [pid] { KillWithChildren(pid); });
 }
 
 void Reaper::Kill(pid_t pid) {
   // Not reaped yet, so the number is still this child's.
-  if (children_.contains(pid)) ::kill(pid, SIGKILL);
+  if (children_.contains(pid)) KillWithChildren(pid);
 }
 
 }  // namespace beige

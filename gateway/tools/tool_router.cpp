@@ -31,7 +31,8 @@ void ToolRouter::Set(const std::vector<std::shared_ptr<const ToolManifest>>& too
       }
       cells_.erase(it);
     }
-    next[tool->name] = std::make_unique<Cell>(host_, agent_, tool, paths_.ToolData(agent_.uid, tool->name), [this] { Changed(); });
+    next[tool->name] = std::make_unique<Cell>(host_, agent_, tool, paths_.ToolData(agent_.uid, tool->name),
+                                              paths_.Workspace(agent_.key()), [this] { Changed(); });
   }
   // The map is whole before old cells go: what waits for them looks for its cell here again.
   std::swap(cells_, next);

@@ -6,4 +6,9 @@
  * tracing, pidfds and signals, each only where the target is pid 1. Sets no-new-privileges. Returns 0, or -1 with errno. */
 int InstallFilter(void);
 
+/* On top of it, in a tool cell: no way to new namespaces or mounts, none to parts of the kernel that no namespace divides (keys, bpf, perf,
+ * userfaultfd, io_uring, modules, the clock, vsock and other odd socket families), and only the machine's own calling convention. After
+ * InstallFilter. Returns 0, or -1 with errno. */
+int InstallCellFilter(void);
+
 #endif

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cell.h"
 #include "filter.h"
 #include "jobs.h"
 #include "link.h"
@@ -178,7 +179,19 @@ static int TakeSignals(void) {
   return signals < 0 ? -1 : Watch(signals, EPOLLIN, kFromSignals, 0, 0);
 }
 
-int Pid1Main(enum Mode mode, int fd) {
+/* "UID:GID" */
+static int TakeIdsOf(const char *text) {
+  char uid[12];
+  const char *colon = strchr(text, ':');
+  if (colon == NULL || (size_t)(colon - text) >= sizeof uid) return Fatal("--as wants UID:GID");
+  memcpy(uid, text, (size_t)(colon - text));
+  uid[colon - text] = '\0';
+  int64_t user = ParseDecimal(uid, UINT32_MAX - 1), group = ParseDecimal(colon + 1, UINT32_MAX - 1);
+  if (user <= 0 || group < 0) errno = EINVAL;
+  return user <= 0 || group < 0 || TakeIds((uint32_t)user, (uint32_t)group) != 0 ? Fatal("can't take the ids of the cell") : 0;
+}
+
+int Pid1Main(enum Mode mode, int fd, const char *ids) {
   /* kill(-1) by anything but a PID 1 would end all that its user runs. */
   if (getpid() != 1) {
     char digits[24];
@@ -186,6 +199,7 @@ int Pid1Main(enum Mode mode, int fd) {
     return 2;
   }
   prctl(PR_SET_DUMPABLE, 0);
+  if (ids != NULL && TakeIdsOf(ids) != 0) return 1;
   /* Descriptors of our own must not land on 0 to 2: helpers overwrite those. */
   for (int i = 0; i < 3; i++)
     if (fcntl(i, F_GETFD) < 0) open("/dev/null", O_RDWR);
@@ -197,5 +211,10 @@ int Pid1Main(enum Mode mode, int fd) {
   if (poller < 0 || TakeSignals() != 0) return Fatal("no event loop");
   if (mode == kInit) LinkDial();
   else if (LinkInherit(fd) != 0) return Fatal("the control descriptor");
+  if (mode == kRunner) {
+    LimitCell();
+    if (RestrictFiles() != 0) return Fatal("can't restrict the cell by Landlock");
+    if (InstallCellFilter() != 0) return Fatal("can't install the cell's seccomp filter");
+  }
   Loop();
 }

@@ -7,6 +7,7 @@
  *   spawn.c   makes a job's processes, keeps a spare pair ready
  *   helper.c  what runs in a job's own processes until exec
  *   tree.c    looks at /proc, kills trees and orphans
+ *   cell.c    what a runner adds to its cell: Landlock, limits
  *   probe.c   the round trip through gateway.sock
  */
 #ifndef BEIGE_SANDBOX_PID1_H_
@@ -18,8 +19,9 @@
 
 enum Mode { kInit, kRunner };
 
-/* Runs as PID 1; returns only when it can't start (exit status). `fd` is the runner's control stream. */
-int Pid1Main(enum Mode mode, int fd);
+/* Runs as PID 1; returns only when it can't start (exit status). `fd` is the runner's control stream, `ids` the UID:GID
+ * that it takes first, or NULL. */
+int Pid1Main(enum Mode mode, int fd, const char *ids);
 
 /* PID 1 never has a descriptor of this number or more: the kernel gives the lowest that is free, and a job takes four. */
 enum { kMaxDescriptors = 2048 };

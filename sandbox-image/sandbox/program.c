@@ -52,10 +52,34 @@ static size_t SetVariable(char **variables, size_t count, char *entry) {
   return count + 1;
 }
 
-static const char *FindPath(char **variables) {
+/* `key` ends with '='. */
+static const char *Value(char **variables, const char *key) {
   for (; *variables != NULL; variables++)
-    if (strncmp(*variables, "PATH=", 5) == 0) return *variables + 5;
-  return kDefaultPath;
+    if (strncmp(*variables, key, strlen(key)) == 0) return *variables + strlen(key);
+  return NULL;
+}
+
+static const char *FindPath(char **variables) {
+  const char *path = Value(variables, "PATH=");
+  return path == NULL ? kDefaultPath : path;
+}
+
+/* From <linux/openat2.h>. */
+struct OpenHow {
+  uint64_t flags, mode, resolve;
+};
+enum { kNoMagicLinks = 2, kBeneath = 8 };
+
+/* The directory is what a caller says it is in, of a tree in which callers put links: nothing that leads out of the tree is followed. */
+static void EnterBeneath(const char *root, const char *directory) {
+  if (root == NULL) Fail(126, "job", "it has no workspace");
+  if (chdir(root) != 0) Fail(126, root, strerror(errno));
+  if (directory == NULL) return;
+  struct OpenHow how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = kBeneath | kNoMagicLinks};
+  long fd = syscall(SYS_openat2, AT_FDCWD, directory, &how, sizeof how);
+  if (fd < 0) Fail(126, directory, errno == EXDEV ? "leads out of the workspace" : strerror(errno));
+  if (fchdir((int)fd) != 0) Fail(126, directory, strerror(errno));
+  close((int)fd);
 }
 
 /* As execvp does for a file without a magic number. */
@@ -155,7 +179,8 @@ static _Noreturn void Run(uint8_t *fields, size_t length) {
     dup2(null, 0);
     close(null);
   }
-  if (directory != NULL && chdir(directory) != 0) Fail(126, directory, strerror(errno));
+  if (flags & BGE_FLAG_BENEATH) EnterBeneath(Value(variables, "BEIGE_WORKSPACE="), directory);
+  else if (directory != NULL && chdir(directory) != 0) Fail(126, directory, strerror(errno));
   ResetSignals();
   Exec(argv, arguments, variables);
 }

@@ -44,13 +44,14 @@ TEST(GatewayConfigTest, ReadsEveryField) {
   want.audit_keep = std::chrono::hours(24 * 7);
   want.limits = {8, 16, 2 << 20};
   want.tools = {{"kv", {"/h/tools/kv"}}, {"abs", {"/opt/t"}}, {"home", {"/home/u/t"}}, {"dollar", {"/h/$x"}}};
+  want.min_confinement = Confinement::kLandlock;
   want.skills = {{"typst", {"/skills/typst"}}};
   EXPECT_EQ(Config(R"(
 http: {listen: "[::1]:0", tokens: [{name: ci, file: ci.token, scopes: [read, exec]}]}
 metrics: {listen: localhost:9999}
 audit: {sync: each, perAgentBytesPerDay: 5Gi, keep: 7d}
 limits: {connections: 8, calls: 16, bufferedBytes: 2097152}
-tools: {kv: {path: ./tools/kv}, abs: {path: /opt/t/}, home: {path: "${HOME}/t"}, dollar: {path: $$x}}
+tools: {minConfinement: landlock, kv: {path: ./tools/kv}, abs: {path: /opt/t/}, home: {path: "${HOME}/t"}, dollar: {path: $$x}}
 skills: {typst: {path: ../skills/typst}}
 )"),
             want);
@@ -74,6 +75,11 @@ tools: {KV: {path: x}, kv: ./tools/kv, t: {pth: x}}
                           HasSubstr("tools.kv: want a tool such as {path: ./tools/kv}, got \"./tools/kv\""),
                           HasSubstr("tools.t.path: is missing"),
                           HasSubstr("tools.t.pth: no such field; did you mean path?")));
+}
+
+TEST(GatewayConfigTest, TheLeastConfinementIsNoToolAndHasTwoValues) {
+  EXPECT_EQ(Config("tools: {minConfinement: namespaces}"), GatewayConfig());
+  EXPECT_THAT(ProblemsOf("tools: {minConfinement: none}"), ElementsAre(HasSubstr("tools.minConfinement: want one of namespaces, landlock, got \"none\"")));
 }
 
 TEST(GatewayConfigTest, AddressesAreHostAndPort) {

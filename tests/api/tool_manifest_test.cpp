@@ -126,8 +126,19 @@ TEST_F(ToolManifestTest, EnvironmentHoldsOnlyWhatTheCellFillsIn) {
   EXPECT_THAT(ProblemsOf("env: {BEIGE_X: a, 1a: b}"), ElementsAre(HasSubstr("env.BEIGE_X: BEIGE_X is set by Beige"), HasSubstr("env.1a: want a name")));
 }
 
+TEST_F(ToolManifestTest, AWritableWorkspaceBesideASecretOrTheNetworkHasToBeAskedFor) {
+  EXPECT_EQ(Manifest("workspace: rw").workspace, ToolWorkspace::kReadWrite);
+  EXPECT_EQ(Manifest("workspace: ro\nnetwork: host\nsecrets: {A: \"${KV_TOKEN}\"}").workspace, ToolWorkspace::kReadOnly);
+  EXPECT_THAT(ProblemsOf("workspace: rw\nnetwork: host"), ElementsAre(testing::AllOf(HasSubstr("tool.yaml:4:12: workspace: rw together with network: host"), HasSubstr("say acceptsUntrustedFiles: true"))));
+  EXPECT_THAT(ProblemsOf("workspace: rw\nsecrets: {A: \"${KV_TOKEN}\"}"), ElementsAre(HasSubstr("workspace: rw together with secrets.A lets files")));
+  EXPECT_THAT(ProblemsOf("workspace: rw\nnetwork: host\nsecrets: {A: \"${KV_TOKEN}\"}"), ElementsAre(HasSubstr("secrets.A and network: host")));
+  const ToolManifest tool = Manifest("workspace: rw\nnetwork: host\nsecrets: {A: \"${KV_TOKEN}\"}\nacceptsUntrustedFiles: true");
+  EXPECT_TRUE(tool.accepts_untrusted_files);
+  EXPECT_EQ(tool.workspace, ToolWorkspace::kReadWrite);
+}
+
 TEST_F(ToolManifestTest, WhatThisVersionDoesNotHaveIsRefusedWithWords) {
-  EXPECT_THAT(ProblemsOf("workspace: rw"), ElementsAre(HasSubstr("workspace: want none, the only value that this version has, got \"rw\"")));
+  EXPECT_THAT(ProblemsOf("workspace: write"), ElementsAre(HasSubstr("workspace: want one of none, ro, rw, got \"write\"")));
   EXPECT_THAT(ProblemsOf("network: bridge"), ElementsAre(HasSubstr("network: want one of none, host, got \"bridge\"")));
   EXPECT_THAT(ProblemsOf("timeout: 1ms"), ElementsAre(HasSubstr("timeout: want a duration from 100ms to 1d")));
   EXPECT_THAT(ProblemsOf("timeout: 30"), ElementsAre(HasSubstr("timeout: want a duration")));

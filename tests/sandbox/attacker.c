@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -80,6 +81,56 @@ static int TryFiles(void) {
     seen += readlink(path, target, sizeof target) >= 0 || open(path, O_RDONLY) >= 0;
   }
   printf("/proc/1/fd: %s\n", seen > 0 ? "read" : "refused");
+  return 0;
+}
+
+/* What the filter of a tool cell takes from everybody. The arguments are such that without it most would get as far as another error. */
+static int LeaveCell(void) {
+  static const struct {
+    const char *name;
+    long number;
+  } kCalls[] = {{"unshare user", SYS_unshare}, {"setns", SYS_setns}, {"mount", SYS_mount}, {"umount", SYS_umount2}, {"pivot_root", SYS_pivot_root},
+                {"chroot", SYS_chroot}, {"open_tree", 428}, {"move_mount", 429}, {"fsopen", 430}, {"fsconfig", 431}, {"fsmount", 432}, {"fspick", 433},
+                {"mount_setattr", 442}, {"open_tree_attr", 467}, {"keyctl", SYS_keyctl}, {"add_key", SYS_add_key}, {"request_key", SYS_request_key},
+                {"bpf", SYS_bpf}, {"perf_event_open", SYS_perf_event_open}, {"userfaultfd", SYS_userfaultfd}, {"io_uring_setup", 425},
+                {"io_uring_enter", 426}, {"io_uring_register", 427}, {"kexec_load", SYS_kexec_load}, {"kexec_file_load", SYS_kexec_file_load},
+                {"init_module", SYS_init_module}, {"finit_module", SYS_finit_module}, {"delete_module", SYS_delete_module}, {"reboot", SYS_reboot},
+                {"swapon", SYS_swapon}, {"swapoff", SYS_swapoff}, {"acct", SYS_acct}, {"quotactl", SYS_quotactl}, {"quotactl_fd", 443},
+                {"open_by_handle_at", SYS_open_by_handle_at}, {"fanotify_init", SYS_fanotify_init}, {"syslog", SYS_syslog},
+                {"settimeofday", SYS_settimeofday}, {"clock_settime", SYS_clock_settime}, {"clock_adjtime", SYS_clock_adjtime}};
+  for (size_t i = 0; i < sizeof kCalls / sizeof kCalls[0]; i++)
+    Report(kCalls[i].name, syscall(kCalls[i].number, kCalls[i].number == SYS_unshare ? 0x10000000L : 0L, 0L, 0L, 0L, 0L, 0L));
+  static const struct {
+    const char *name;
+    long flag;
+  } kSpaces[] = {{"clone mount", 0x20000}, {"clone cgroup", 0x2000000}, {"clone uts", 0x4000000}, {"clone ipc", 0x8000000},
+                 {"clone user", 0x10000000}, {"clone pid", 0x20000000}, {"clone net", 0x40000000}};
+  for (size_t i = 0; i < sizeof kSpaces / sizeof kSpaces[0]; i++) {
+    long pid = syscall(SYS_clone, kSpaces[i].flag | SIGCHLD, 0L, 0L, 0L, 0L);
+    if (pid == 0) _exit(0);
+    Report(kSpaces[i].name, pid);
+  }
+#if defined(__x86_64__)
+  Report("i386 getpid", Call32(20, 0, 0, 0, 0));
+  Report("x32 getpid", syscall(0x40000000L + SYS_getpid));
+#endif
+  return 0;
+}
+
+/* And what a tool can go on doing. clone3 is to be unknown, not refused, so that C libraries turn to clone. */
+static int StayInCell(void) {
+  Report("clone3", syscall(435, NULL, 0L));
+  for (int family = 1; family < 45; family++) {
+    int fd = socket(family, SOCK_DGRAM, 0);
+    if (fd < 0) fd = socket(family, SOCK_RAW, 0);
+    if (fd < 0) fd = socket(family, SOCK_SEQPACKET, 0);
+    if (fd < 0) fd = socket(family, SOCK_STREAM, 0);
+    if (fd >= 0) printf("family %d\n", family);
+    close(fd);
+  }
+  pid_t child = fork();
+  if (child == 0) _exit(0);
+  Report("fork", child);
   return 0;
 }
 
@@ -221,6 +272,8 @@ int main(int argc, char **argv) {
   if (strcmp(mode, "pid1") == 0) return AttackPid1();
   if (strcmp(mode, "files") == 0) return TryFiles();
   if (strcmp(mode, "own") == 0) return UseOnOwn();
+  if (strcmp(mode, "leave") == 0) return LeaveCell();
+  if (strcmp(mode, "stay") == 0) return StayInCell();
   if (strcmp(mode, "signals") == 0) return SignalPid1();
   if (strcmp(mode, "zombies") == 0) return LeaveZombies((int)number);
   if (strcmp(mode, "bomb") == 0) ForkBomb();

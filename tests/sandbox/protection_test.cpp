@@ -101,6 +101,37 @@ TEST(RunnerTest, RunsJobsOverAnInheritedDescriptor) {
   EXPECT_EQ(cage.Finish(call).out, "in");
 }
 
+class CellFilterTest : public testing::Test {
+ protected:
+  static CageOptions Runner() {
+    CageOptions options;
+    options.runner = true;
+    return options;
+  }
+  Cage cage_{Runner()};
+};
+
+TEST_F(CellFilterTest, RefusesNamespacesMountsAndWhatNoNamespaceDivides) {
+  std::istringstream lines(Attack(cage_, "leave").out);
+  std::string line;
+  int seen = 0;
+  while (std::getline(lines, line)) {
+    ++seen;
+    EXPECT_TRUE(line.size() > 7 && line.substr(line.size() - 7) == ": EPERM") << line;
+  }
+  EXPECT_GE(seen, 47);
+}
+
+TEST_F(CellFilterTest, LeavesWhatToolsNeed) {
+  EXPECT_EQ(Attack(cage_, "stay").out, "clone3: Function not implemented\nfamily 1\nfamily 2\nfamily 10\nfamily 16\nfork: allowed\n");
+  EXPECT_EQ(cage_.RunShell("a=$(echo x | tr x y); (echo $a) & wait; echo z >/dev/null; echo w >/tmp/f && mkdir /tmp/d && mv /tmp/f /tmp/d/g && cat /tmp/d/g").out, "y\nw\n");
+}
+
+TEST_F(CellFilterTest, BoundsMemoryAndProcesses) {
+  EXPECT_EQ(cage_.RunShell("ulimit -Hd; ulimit -Hc").out, "2097152\n0\n");
+  EXPECT_EQ(cage_.RunShell("grep 'Max processes' /proc/self/limits | tr -s ' ' | cut -d' ' -f4").out, "512\n");
+}
+
 TEST(RunnerTest, EndsWithEverythingWhenTheStreamCloses) {
   CageOptions options;
   options.runner = true;

@@ -1,13 +1,19 @@
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/spawn.h"
+#include "base/unix_socket.h"
 #include "gateway/tools/cell_recipe.h"
+#include "gateway/tools/confinement.h"
 #include "tests/gateway/core/client.h"
 #include "tests/gateway/core/core.h"
 
@@ -425,6 +431,105 @@ TEST_F(CellsTest, ManyCallsAtOnceAllComeThrough) {
     }
   }
   for (uint32_t i = 1; i <= 60; ++i) EXPECT_EQ(out[i], std::to_string(i) + "\n");
+}
+
+TEST_F(CellsTest, NoToolGetsToNewNamespacesOrMounts) {
+  Tool("t", "unshare -Ur true 2>/dev/null && echo user; unshare -n true 2>/dev/null && echo net; mount -t tmpfs x /tmp 2>/dev/null && echo mount\n"
+            "bwrap --ro-bind / / true 2>/dev/null && echo bwrap; grep -c Seccomp:.2 /proc/self/status");
+  Ready();
+  EXPECT_EQ(V2("t").out, "1\n");
+}
+
+TEST_F(CellsTest, LandlockLetsNothingBeWrittenWhereNoToolWrites) {
+  if (LandlockVersion() == 0) GTEST_SKIP() << DescribeConfinement("/usr/bin/bwrap");
+  Tool("t", "for p in /dev/x /dev/pts/x /proc/x /x /etc/x; do touch $p 2>/dev/null && echo \"made $p\"; done; echo x >/dev/null && touch /dev/shm/x && echo end");
+  Ready();
+  EXPECT_EQ(V2("t").out, "end\n");
+}
+
+// An abstract socket belongs to a network namespace, and that is the host's where the manifest says so.
+TEST_F(CellsTest, TheHostsAbstractSocketsStayOutOfReachEvenWithItsNetwork) {
+  if (LandlockVersion() < 6) GTEST_SKIP() << DescribeConfinement("/usr/bin/bwrap");
+  const UniqueFd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const std::string name = "beige-test-" + std::to_string(::getpid());
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  name.copy(address.sun_path + 1, name.size());
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), length), 0);
+  ASSERT_EQ(::listen(listener.get(), 8), 0);
+  Tool("t", "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('\\0" + name + "'); print('connected')\" 2>&1 | tail -1").network = ToolNetwork::kHost;
+  Ready();
+  EXPECT_EQ(V2("t").out, "PermissionError: [Errno 1] Operation not permitted\n");
+}
+
+TEST_F(CellsTest, WhatAToolCanHoldOfMemoryIsBounded) {
+  Tool("t", "df -k --output=size /tmp /scratch /dev/shm | tail -3 | tr -d ' '; python3 -c 'bytearray(3 << 30)' 2>&1 | tail -1; python3 -c 'print(len(bytearray(100 << 20)))'; cat /proc/self/oom_score_adj");
+  Ready();
+  EXPECT_EQ(V2("t").out, "262144\n262144\n262144\nMemoryError\n104857600\n700\n");
+}
+
+TEST_F(CellsTest, AConfinementThatTheHostLacksMakesToolsUnavailableUntilLessIsAllowed) {
+  Tool("t", "echo t");
+  core_.config.min_confinement = Confinement::kLandlock;
+  Ready();
+  if (LandlockVersion() != 0) {
+    EXPECT_EQ(V2("t").out, "t\n");
+  } else {
+    EXPECT_NE(V2("t").exit.text.find("tools.minConfinement"), std::string::npos);
+  }
+  core_.config.min_confinement = Confinement::kNamespaces;
+  core_.Configure();
+  EXPECT_EQ(V2("t").out, "t\n");
+}
+
+// bubblewrap between the birth of the cell's first process and the uid map that this one waits for: it is held there.
+class HalfMadeCellTest : public CellsTest {
+ protected:
+  HalfMadeCellTest() : path_(::getenv("PATH")) {
+    const std::string real = FindBubblewrap();
+    const std::string directory = core_.paths().home() + "/bin";
+    (void)MakeDirs(directory, 0755);
+    EXPECT_EQ(::mkfifo((directory + "/never").c_str(), 0600), 0);
+    std::ofstream(directory + "/bwrap") << "#!/bin/sh\nexec " << real << " --info-fd 8 --userns-block-fd 9 \"$@\" 8>>" << directory << "/info 9<>" << directory << "/never\n";
+    ::chmod((directory + "/bwrap").c_str(), 0755);
+    ::setenv("PATH", (directory + ":" + path_).c_str(), 1);
+    core_.Restart();
+    ::setenv("PATH", path_.c_str(), 1);
+    Tool("t", "echo t");
+    Ready();
+  }
+  // The two processes that one attempt has.
+  std::vector<pid_t> Processes() const { return ProcessesWith(core_.paths().DataGateway() + "/tools/"); }
+  bool Held() {
+    return Eventually([&] { return Processes().size() == 2; });
+  }
+  const std::string path_;
+};
+
+TEST_F(HalfMadeCellTest, LeavesNothingWhenItsToolIsTakenAway) {
+  ASSERT_TRUE(Held());
+  core_.Grant("a1", {});
+  EXPECT_TRUE(Eventually([&] { return Processes().empty(); }));
+}
+
+TEST_F(HalfMadeCellTest, LeavesNothingWhenTheGatewayEnds) {
+  ASSERT_TRUE(Held());
+  core_.Restart();  // finds the real bubblewrap
+  EXPECT_EQ(V2("t").out, "t\n");
+  core_.Grant("a1", {});
+  EXPECT_TRUE(Eventually([&] { return Processes().empty(); }));
+}
+
+TEST_F(HalfMadeCellTest, IsEndedByTheNextGatewayWhenTheOuterHalfWasKilled) {
+  ASSERT_TRUE(Held());
+  const auto both = Processes();
+  const auto inner = std::max(both[0], both[1]);
+  // As the kernel does when the gateway is killed. The gateway of this test lives on and tries again, hence the grant is taken first.
+  core_.Grant("a1", {});
+  ::kill(std::min(both[0], both[1]), SIGKILL);
+  EXPECT_TRUE(Eventually([&] { return Processes() == std::vector<pid_t>{inner}; })) << "a stray, as the fault makes it";
+  core_.Restart();
+  EXPECT_TRUE(Eventually([&] { return Processes().empty(); }));
 }
 
 TEST(CellRecipeTest, MapsWhatLiesInTheToolsFolder) {
