@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/llm_config.h"
 #include "base/secret.h"
 
 namespace beige {
@@ -60,6 +61,7 @@ struct GatewayConfig {
   std::map<std::string, ToolConfig> tools;
   Confinement min_confinement = Confinement::kNamespaces;
   std::map<std::string, SkillConfig> skills;
+  LlmConfig llm;
   bool operator==(const GatewayConfig&) const = default;
 };
 
