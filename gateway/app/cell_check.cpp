@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <memory>
 
 #include "base/clock.h"
@@ -11,22 +9,11 @@
 #include "base/loop.h"
 #include "base/socket_stream.h"
 #include "gateway/tools/cell.h"
+#include "gateway/tools/confinement.h"
 
 namespace beige {
 namespace {
 constexpr std::chrono::seconds kCellCheckPatience{10};
-
-std::string OnPath(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  const std::string all = path != nullptr ? path : "/usr/bin:/bin";
-  for (size_t start = 0; start <= all.size();) {
-    const size_t end = std::min(all.find(':', start), all.size());
-    const std::string candidate = JoinPath(all.substr(start, end - start), program);
-    if (candidate.front() == '/' && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-    start = end + 1;
-  }
-  return "";
-}
 }  // namespace
 
 Result<> CheckCell(const HomePaths& paths) {
@@ -42,7 +29,7 @@ Result<> CheckCell(const HomePaths& paths) {
     Loop loop;
     WriteBatch batch;
     Reaper reaper(loop);
-    const CellHost host{loop, batch, reaper, OnPath("bwrap"), [] {
+    const CellHost host{loop, batch, reaper, FindBubblewrap(), [] {
                           const std::string binary = ExecutableDir() + "/beige-sandbox";
                           return Exists(binary) ? binary : std::string();
                         }};
@@ -55,7 +42,7 @@ Result<> CheckCell(const HomePaths& paths) {
     };
     Timer patience(loop);
     patience.Start(kCellCheckPatience, [&] { loop.Stop(); });
-    cell = std::make_unique<Cell>(host, AgentRef{"default", "doctor", "doctor"}, std::make_shared<const ToolManifest>(std::move(manifest)), scratch + "/data", look);
+    cell = std::make_unique<Cell>(host, AgentRef{"default", "doctor", "doctor"}, std::make_shared<const ToolManifest>(std::move(manifest)), scratch + "/data", "", look);
     loop.Post(look);  // it may have failed before there was anybody to tell
     loop.Run();
   }
