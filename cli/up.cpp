@@ -246,6 +246,11 @@ int RunDetached(const Globals& globals) {
     if (n > 0) answer.append(buffer, static_cast<size_t>(n));
   }
   while (answer.ends_with('\n')) answer.pop_back();
+  if (answer != "ready") {
+    // Whoever hears of the failure may try again at once, and must not find the home taken by what is still ending.
+    while (::waitpid(*pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
   if (answer == "ready") {
     const auto info = ReadSupervisorInfo(paths);
     PrintLine(SummaryLine(paths));

@@ -91,7 +91,7 @@ TEST(LlmConfigTest, SaysWhatIsWrongAndWhere) {
 }
 
 TEST(LlmConfigTest, BaseUrlsAreHttpAndNothingElse) {
-  for (const char* url : {"ftp://x/v1", "localhost:11434", "http://", "https://x/v1?a=b", "https://x/#f", "\"https://x/ y\"", "\"https://x\\r\\nHost: y\"", "file:///etc/passwd"}) {
+  for (const char* url : {"ftp://x/v1", "localhost:11434", "http://", "\"https://x/v1?a=b\"", "https://x/#f", "\"https://x/ y\"", "\"https://x\\r\\nHost: y\"", "file:///etc/passwd"}) {
     EXPECT_THAT(LlmProblems(std::string("{api: openai-responses, models: {m: {}}, baseUrl: ") + url + "}"), ElementsAre(HasSubstr("llm.providers.p.baseUrl"))) << url;
   }
 }

@@ -53,7 +53,7 @@ TEST_F(ViewTest, TheGatewayReachesNoEngineAndWritesNothingThatTheOperatorObeys) 
   EXPECT_EQ(view["dataOperator"], false);
   EXPECT_EQ(view["logs"], true);
   const bool root = ::geteuid() == 0;
-  EXPECT_EQ(view["capabilities"], root ? "0000000080000000" : "0000000000000000") << "CAP_SETFCAP at most";
+  EXPECT_EQ(view["capabilities"], root ? "00000000800000c0" : "0000000000000000") << "at most CAP_SETFCAP, CAP_SETUID and CAP_SETGID";
   EXPECT_EQ(view["pidNamespaceLevels"], 1) << "it must see the pids of its peers";
   EXPECT_EQ(view["seesInit"], true);
   EXPECT_EQ(view["devicesToChange"].dump(), "[]") << "the host's own nodes";

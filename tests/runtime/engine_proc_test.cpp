@@ -127,7 +127,7 @@ TEST(ProcessFactsTest, MountsThatAreMissingWritableForeignOrTooLargeAreNamed) {
   EXPECT_TRUE(with("", "99 72 254:0 /run/docker.sock /run/docker.sock rw - ext4 /dev/vda rw\n").starts_with("mount /run/docker.sock: want none"));
   EXPECT_TRUE(with("", "99 73 254:0 /etc /proc/x rw - ext4 /dev/vda rw\n").starts_with("mount /proc/x: want none"));
   EXPECT_TRUE(with("/etc/resolv.conf ro", "/etc/resolv.conf rw").starts_with("mount /etc/resolv.conf"));
-  EXPECT_TRUE(with("/proc/sys ro", "/proc/sys rw").starts_with("mount /proc/sys"));
+  EXPECT_TRUE(with("/proc/sys ro", "/proc/sys rw").starts_with("live path /proc/sys"));
   EXPECT_TRUE(with("/sys ro,nosuid", "/sys rw,nosuid").starts_with("mount /sys"));
   EXPECT_TRUE(with("size=8192k", "size=65536k").starts_with("size of /dev/shm"));
   EXPECT_TRUE(with("/workspace rw,relatime -", "/workspace rw,relatime shared:9 -").starts_with("propagation of live mount /workspace"));
