@@ -19,7 +19,11 @@ target_compile_definitions(beige_options INTERFACE BEIGE_VERSION="${BEIGE_VERSIO
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
 
-if(BEIGE_SANITIZER)
+if(BEIGE_FUZZ)
+  # -O1: a fuzz target that runs twice as often is worth the compile. Not part of "undefined": a float that fits into no integer.
+  add_compile_options(-fsanitize=fuzzer-no-link,${BEIGE_SANITIZER},float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)
+  add_link_options(-fsanitize=${BEIGE_SANITIZER},float-cast-overflow)
+elseif(BEIGE_SANITIZER)
   # -O0: with a sanitizer, -O1 takes three times as long to compile, and the tests are short.
   add_compile_options(-fsanitize=${BEIGE_SANITIZER} -fno-omit-frame-pointer -O0 -g1)
   add_link_options(-fsanitize=${BEIGE_SANITIZER})
@@ -37,7 +41,7 @@ endif()
 # Several files of a target in one translation unit: half the processor time of a cold build (headers are read once). scripts/ build so; work with
 # single files while you edit. The warnings are wrong about such units: of anonymous namespaces, and of json in initializer lists.
 option(BEIGE_UNITY "Compile several files of a target at once" OFF)
-if(BEIGE_UNITY)
+if(BEIGE_UNITY AND NOT BEIGE_FUZZ)
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
   target_compile_options(beige_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage -Wno-maybe-uninitialized>)

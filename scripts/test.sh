@@ -113,7 +113,7 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-install_all() { install_sections build engine image ${LONG:+tidy}; }
+install_all() { install_sections build engine image ${SANITIZERS:+fuzz} ${LONG:+tidy}; }
 configure_and_build() { "${WRAP[@]}" cmake --preset "$1" -DBEIGE_UNITY=ON && "${WRAP[@]}" cmake --build --preset "$1" -j "$JOBS" "${@:2}"; }
 
 # An engine of its own lies in a short folder on disk: socket paths end at 107 bytes, and images don't belong into memory.
@@ -154,5 +154,6 @@ if [ -n "$SANITIZERS" ]; then
   without_aslr
   if step "build tsan" configure_and_build tsan --target tsan_tests; then run_tests tsan -L tsan -LE "$LONG_FILTER"; fi
   WRAP=()
+  if step "build fuzz" configure_and_build fuzz --target fuzz_targets; then run_tests fuzz -L fuzz; fi
 fi
 if [ -n "$LONG" ]; then step "build tidy" configure_and_build tidy || true; fi

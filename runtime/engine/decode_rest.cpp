@@ -64,7 +64,7 @@ Result<Stats> DecodeStats(std::string_view body) {
   if (cache == 0) cache = Integer(detail, "inactive_file");
   Stats out;
   out.memory_bytes = Integer(memory, "usage");
-  if (cache < out.memory_bytes) out.memory_bytes -= cache;
+  if (cache > 0 && cache < out.memory_bytes) out.memory_bytes -= cache;
   out.cpu_nanos = Integer(At(At(json, "cpu_stats"), "cpu_usage"), "total_usage");
   out.pids = Integer(At(json, "pids_stats"), "current");
   return out;

@@ -1,8 +1,25 @@
 #include "runtime/engine/json_read.h"
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace beige::runtime::engine {
+namespace {
+constexpr int kMaxDepth = 32;
+
+bool DeeperThan(const Json& value, int levels) {
+  if (!value.is_structured()) return false;
+  if (levels == 0) return true;
+  for (const Json& item : value) {
+    if (DeeperThan(item, levels - 1)) return true;
+  }
+  return false;
+}
+
+// What an entry that should be text is instead. Printing recurses, so the depth is bounded first.
+std::string Dump(const Json& item) { return DeeperThan(item, kMaxDepth) ? "(nested too deep)" : item.dump(); }
+}  // namespace
 
 const Json& At(const Json& object, std::string_view key) {
   static const Json kNull;
@@ -18,7 +35,13 @@ std::string Text(const Json& object, std::string_view key) {
 
 int64_t Integer(const Json& object, std::string_view key) {
   const Json& value = At(object, key);
-  if (value.is_number_float()) return static_cast<int64_t>(value.get<double>());
+  using Range = std::numeric_limits<int64_t>;
+  if (value.is_number_float()) {
+    const double number = value.get<double>();
+    if (number >= 0x1p63) return Range::max();
+    return number <= -0x1p63 ? Range::min() : static_cast<int64_t>(number);  // JSON has no NaN
+  }
+  if (value.is_number_unsigned()) return static_cast<int64_t>(std::min<uint64_t>(value.get<uint64_t>(), Range::max()));
   return value.is_number() ? value.get<int64_t>() : 0;
 }
 
@@ -32,7 +55,7 @@ std::vector<std::string> Texts(const Json& object, std::string_view key) {
   const Json& value = At(object, key);
   if (value.is_string()) out.push_back(value.get<std::string>());  // Podman gives a one-word entrypoint as a string
   if (!value.is_array()) return out;
-  for (const Json& item : value) out.push_back(item.is_string() ? item.get<std::string>() : item.dump());
+  for (const Json& item : value) out.push_back(item.is_string() ? item.get<std::string>() : Dump(item));
   return out;
 }
 

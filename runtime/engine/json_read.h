@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 const Json& At(const Json& object, std::string_view key);  // null when absent or `object` is no object
 std::string Text(const Json& object, std::string_view key);
-int64_t Integer(const Json& object, std::string_view key);
+int64_t Integer(const Json& object, std::string_view key);  // a number beyond the range is the range's end
 bool Flag(const Json& object, std::string_view key);
 std::vector<std::string> Texts(const Json& object, std::string_view key);
 std::map<std::string, std::string> TextMap(const Json& object, std::string_view key);

@@ -16,16 +16,17 @@ std::string_view TrimEnd(std::string_view text) {
 }  // namespace
 
 Result<> LineSplitter::Feed(std::string_view bytes, const std::function<Result<>(std::string_view)>& on_line) {
+  const auto too_long = [this] { return Fail(Code::kInternal, "a line of the engine's stream is longer than " + std::to_string(limit_) + " bytes"); };
   size_t end = 0;
   while ((end = bytes.find('\n')) != std::string_view::npos) {
+    if (pending_.size() + end > limit_) return too_long();
     pending_ += bytes.substr(0, end);
     bytes.remove_prefix(end + 1);
     const std::string line = std::exchange(pending_, {});
     if (const std::string_view trimmed = TrimEnd(line); !trimmed.empty()) BEIGE_TRY(on_line(trimmed));
   }
   pending_ += bytes;
-  if (pending_.size() > limit_) return Fail(Code::kInternal, "a line of the engine's stream is longer than " + std::to_string(limit_) + " bytes");
-  return {};
+  return pending_.size() > limit_ ? Result<>(too_long()) : Result<>();
 }
 
 Result<> LineSplitter::End(const std::function<Result<>(std::string_view)>& on_line) {

@@ -172,6 +172,20 @@ TEST(DecodeStatsTest, TakesDroppablePagesOffTheMemory) {
   EXPECT_FALSE(DecodeStats("[]").has_value());
 }
 
+TEST(DecodeStatsTest, NumbersBeyondTheRangeAreTheRangesEnd) {
+  const auto huge = DecodeStats(R"({"memory_stats":{"usage":9223372036854775807,"stats":{"inactive_file":-5}},"cpu_stats":{"cpu_usage":{"total_usage":1e300}},"pids_stats":{"current":18446744073709551615}})");
+  EXPECT_EQ(*huge, (Stats{INT64_MAX, INT64_MAX, INT64_MAX}));
+  const auto low = DecodeStats(R"({"memory_stats":{"usage":-1e300},"cpu_stats":{},"pids_stats":{"current":1.9}})");
+  EXPECT_EQ(*low, (Stats{INT64_MIN, 0, 1}));
+}
+
+TEST(DecodeContainerTest, AnEntryThatIsNestedWithoutEndIsNotPrinted) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  const auto container = DecodeContainer(R"({"Id":"a","Config":{"Env":[{"x":1},)" + deep + "]}}");
+  ASSERT_TRUE(container.has_value());
+  EXPECT_EQ(container->env, (std::vector<std::string>{R"({"x":1})", "(nested too deep)"}));
+}
+
 TEST(ProgressTest, ShowsLinesWhereverTheyAreCut) {
   const std::string bytes =
       "{\"status\":\"Pulling from x\",\"id\":\"latest\"}\r\n{\"stream\":\"Step 1/2\\n\"}\n\n"
@@ -203,6 +217,14 @@ TEST(ProgressTest, LineWithoutEndIsBounded) {
   const auto take = [](std::string_view) { return Result<>(); };
   ASSERT_TRUE(splitter.Feed(std::string(900, 'x'), take).has_value());
   EXPECT_FALSE(splitter.Feed(std::string(200, 'x'), take).has_value());
+}
+
+TEST(ProgressTest, AWholeLineIsBoundedAsWell) {
+  LineSplitter splitter(1'000);
+  int lines = 0;
+  const auto take = [&](std::string_view) { return ++lines, Result<>(); };
+  EXPECT_FALSE(splitter.Feed("a\n" + std::string(1'001, 'x') + "\n", take).has_value());
+  EXPECT_EQ(lines, 1);
 }
 
 TEST(LogFramesTest, JoinsStreamsAndKeepsWhatIsNoFrame) {
