@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "cli/supervise/engine_sockets.h"
+#include "cli/supervise/sealed_exec.h"
 
 namespace beige::cli {
 namespace {
@@ -99,10 +100,15 @@ std::vector<std::string> BubblewrapArguments(const GatewayView& view) {
   if (view.as_root) {
     // Without it the kernel refuses to map uid 0 into the user namespace of a cell. It gives no power outside this namespace.
     arguments.insert(arguments.end(), {"--cap-add", "CAP_SETFCAP"});
+    for (const char* capability : kSealCapabilities) arguments.insert(arguments.end(), {"--cap-add", capability});
   }
-  arguments.insert(arguments.end(), {"--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--bind", "/proc", "/proc"});
+  // A /dev of its own: the host's holds its disks, which a gateway that runs as root could write.
+  arguments.insert(arguments.end(), {"--ro-bind", "/", "/", "--dev", "/dev", "--remount-ro", "/dev", "--bind", "/proc", "/proc"});
   for (const auto& mount : mounts) arguments.insert(arguments.end(), mount.arguments.begin(), mount.arguments.end());
   arguments.insert(arguments.end(), {"--chdir", view.home, "--"});
+  if (view.as_root) {
+    for (auto& argument : SealedCommand()) arguments.push_back(std::move(argument));
+  }
   return arguments;
 }
 

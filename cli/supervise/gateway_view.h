@@ -25,7 +25,7 @@ struct GatewayView {
 // gateway needs; the text says why.
 Result<GatewayView> DescribeGatewayView(const HomePaths& paths, const EnvLookup& env);
 
-// Arguments of bubblewrap up to and including `--`; the program follows. Mounts go from the root down, so that the innermost wins.
+// Arguments of bubblewrap up to and including `--` and, for root, what seals the devices; the program follows. Mounts go from the root down, so that the innermost wins.
 std::vector<std::string> BubblewrapArguments(const GatewayView& view);
 
 // True when `path` is `directory` or lies beneath it; both absolute and normal.

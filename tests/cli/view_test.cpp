@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "base/files.h"
 #include "base/unix_socket.h"
@@ -40,8 +41,13 @@ TEST_F(ViewTest, TheGatewayReachesNoEngineAndWritesNothingThatTheOperatorObeys) 
   EXPECT_EQ(view["agentsDir"], false);
   EXPECT_EQ(view["dataOperator"], false);
   EXPECT_EQ(view["logs"], true);
+  const bool root = ::geteuid() == 0;
+  EXPECT_EQ(view["capabilities"], root ? "0000000080000000" : "0000000000000000") << "CAP_SETFCAP at most";
   EXPECT_EQ(view["pidNamespaceLevels"], 1) << "it must see the pids of its peers";
   EXPECT_EQ(view["seesInit"], true);
+  EXPECT_EQ(view["devicesToChange"].dump(), "[]") << "the host's own nodes";
+  EXPECT_EQ(view["writesToNull"], true);
+  EXPECT_EQ(view["disks"].dump(), "[]") << "whoever writes a disk writes everything";
   EXPECT_EQ(view["cell"], "from a cell\n") << "it must be able to make cells";
 }
 
