@@ -209,6 +209,17 @@ TEST_F(AuditTest, AnAgentOverItsBudgetIsRefusedAloneWithOneSummaryASecond) {
   EXPECT_TRUE(Begin(*log, Request("loud"))) << "a new day";
 }
 
+TEST_F(AuditTest, AnAgentOverItsBudgetDoesNotLockItsOwnerOut) {
+  auto log = Open();
+  log->SetBudget(2000);
+  while (Begin(*log, Request("loud"), false)) {
+  }
+  CallRequest owners = Request("loud");
+  owners.actor = "local";
+  EXPECT_TRUE(Begin(*log, owners));
+  EXPECT_FALSE(Begin(*log, Request("loud"), false));
+}
+
 TEST_F(AuditTest, TheBudgetUsedTodaySurvivesARestart) {
   {
     auto log = Open();
