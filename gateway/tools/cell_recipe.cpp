@@ -9,7 +9,7 @@
 namespace beige {
 namespace {
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-constexpr const char* kTmpBytes = "268435456";  // of /tmp and of /scratch
+constexpr const char* kTmpBytes = "268435456";  // of /tmp, of /scratch and of /dev/shm
 
 using Args = std::vector<std::string>;
 void Add(Args& args, std::initializer_list<std::string> more) { args.insert(args.end(), more); }
@@ -75,7 +75,8 @@ std::vector<std::string> CellCommand(const std::string& bwrap, const CellSpec& s
   AddSystem(args);
   AddEtc(args, manifest.network);
   AddProc(args);
-  Add(args, {"--dev", "/dev"});
+  // bubblewrap's /dev is a tmpfs without a bound.
+  Add(args, {"--dev", "/dev", "--size", kTmpBytes, "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"});
   Add(args, {"--size", kTmpBytes, "--tmpfs", "/tmp", "--size", kTmpBytes, "--tmpfs", "/scratch"});
   Add(args, {"--ro-bind", manifest.folder, "/tool", "--bind", spec.data_dir, "/data"});
   Add(args, {"--ro-bind", spec.sandbox_binary, "/beige/bin/beige-sandbox"});
