@@ -24,7 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static int Verdict(const char *what, long result) {
+#include "attacks.h"
+
+int Verdict(const char *what, long result) {
   if (result >= 0) {
     printf("%s: worked\n", what);
     return 0;
@@ -33,9 +35,9 @@ static int Verdict(const char *what, long result) {
   return 1;
 }
 
-static int Connect(const char *path) {
+static int Dial(const char *path, int flags) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
   strncpy(address.sun_path, path, sizeof address.sun_path - 1);
   socklen_t length = sizeof address;
   if (path[0] == '@') {
@@ -49,6 +51,9 @@ static int Connect(const char *path) {
   return fd;
 }
 
+int Connect(const char *path) { return Dial(path, 0); }
+int ConnectNow(const char *path) { return Dial(path, SOCK_NONBLOCK); }
+
 static int Ptrace(void) {
   int bad = Verdict("ptrace attach", ptrace(PTRACE_ATTACH, 1, 0, 0)) == 0;
   bad |= Verdict("ptrace seize", ptrace(PTRACE_SEIZE, 1, 0, 0)) == 0;
@@ -57,7 +62,9 @@ static int Ptrace(void) {
 
 static int Memory(void) {
   int bad = Verdict("open /proc/1/mem", open("/proc/1/mem", O_RDWR)) == 0;
-  bad |= Verdict("open /proc/1/fd", open("/proc/1/fd", O_RDONLY | O_DIRECTORY)) == 0;
+  char target[200];
+  bad |= Verdict("readlink /proc/1/fd/0", readlink("/proc/1/fd/0", target, sizeof target)) == 0;
+  bad |= Verdict("open /proc/1/fd/2", open("/proc/1/fd/2", O_WRONLY)) == 0;
   bad |= Verdict("open /proc/1/environ", open("/proc/1/environ", O_RDONLY)) == 0;
   bad |= Verdict("open /proc/1/exe", open("/proc/1/exe", O_RDONLY)) == 0;
   char byte;
@@ -201,6 +208,29 @@ static int Namespaces(void) {
   return bad ? 0 : 1;
 }
 
+/* An abstract name of one's own; the kernel keeps these by network namespace. */
+static int Listen(const char *name, int seconds) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  strncpy(address.sun_path + 1, name + 1, sizeof address.sun_path - 2);
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (bind(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name))) != 0 || listen(fd, 5) != 0) return 2;
+  printf("listening\n");
+  sleep((unsigned)seconds);
+  return 1;
+}
+
+/* Every number that could be a process of somebody else's: one that takes a signal and is not in our /proc. */
+static int KillRange(int from) {
+  int reached = 0;
+  for (int pid = from; pid < 200000; pid++) {
+    char name[40];
+    if (kill(pid, 0) != 0) continue;
+    snprintf(name, sizeof name, "/proc/%d", pid);
+    if (access(name, F_OK) != 0 && kill(pid, 0) == 0) reached += printf("reached %d\n", pid) > 0;
+  }
+  return reached ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   const char *name = argc > 1 ? argv[1] : "";
@@ -217,6 +247,16 @@ int main(int argc, char **argv) {
   if (!strcmp(name, "connect") && argc > 2) return Verdict(argv[2], Connect(argv[2]));
   if (!strcmp(name, "flood") && argc > 4) return Flood(argv[2], atoi(argv[3]), atoi(argv[4]));
   if (!strcmp(name, "endless") && argc > 2) return EndlessLine(argv[2]);
+  if (!strcmp(name, "write-everywhere")) return WriteEverywhere();
+  if (!strcmp(name, "find-text") && argc > 2) return FindText(argv[2]);
+  if (!strcmp(name, "find-sockets")) return FindSockets();
+  if (!strcmp(name, "shm") && argc > 3) return SharedMemory(argv[2], atoi(argv[3]));
+  if (!strcmp(name, "whoami")) return WhoAmI();
+  if (!strcmp(name, "listen") && argc > 3) return Listen(argv[2], atoi(argv[3]));
+  if (!strcmp(name, "calls") && argc > 4) return ManyCalls(argv[2], argv[3], atoi(argv[4]));
+  if (!strcmp(name, "names") && argc > 2) return ToolNames(argv[2]);
+  if (!strcmp(name, "crowd") && argc > 3) return CrowdControl(atoi(argv[2]), atoi(argv[3]));
+  if (!strcmp(name, "kill-all") && argc > 2) return KillRange(atoi(argv[2]));
   fprintf(stderr, "usage: attacker NAME [ARGS]\n");
   return 2;
 }

@@ -2,47 +2,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <filesystem>
+#include <cstdlib>
 
-#include "e2e/home.h"
+#include "e2e/escape/rogue.h"
 
 namespace beige::e2e {
 namespace {
 using nlohmann::json;
-
-class EscapeTest : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    home = std::make_unique<Home>();
-    home->Configure("tools:\n  hello: {path: ./tools/hello}\n  probe: {path: ./tools/probe}\n");
-    home->AddShellTool("hello", "echo hello $1");
-    home->AddShellTool("probe", "eval \"$1\"");
-    home->AddAgent("rogue", "tools: [{name: hello}, {name: probe}]\nsandbox: {pidsLimit: 64, resources: {limits: {memory: 64Mi}}}");
-    home->AddAgent("neighbour", "tools: [{name: hello}]");
-    home->Up();
-    home->WaitReady("rogue");
-    home->WaitReady("neighbour");
-    const std::string workspace = home->GetAgent("rogue")["local"]["workspace"];
-    std::filesystem::copy_file(BEIGE_ATTACKER, workspace + "/attacker", std::filesystem::copy_options::overwrite_existing);
-    std::filesystem::permissions(workspace + "/attacker", std::filesystem::perms::others_exec | std::filesystem::perms::others_read,
-                                 std::filesystem::perm_options::add);
-  }
-  static void TearDownTestSuite() { home.reset(); }
-
-  static Outcome Attack(std::vector<std::string> args) {
-    args.insert(args.begin(), "/workspace/attacker");
-    return home->Exec("rogue", args);
-  }
-  // Works now, and in the same container as before.
-  static void ExpectAlive(const std::string& container) {
-    EXPECT_TRUE(Eventually([] { return home->Exec("rogue", {"hello", "x"}).out == "hello x\n"; }, seconds(20)));
-    EXPECT_EQ(home->ContainerId("rogue"), container);
-  }
-  static void ExpectNeighbourWorks() { EXPECT_EQ(home->Exec("neighbour", {"hello", "n"}).out, "hello n\n"); }
-  static std::unique_ptr<Home> home;
-};
-std::unique_ptr<Home> EscapeTest::home;
 
 TEST_F(EscapeTest, Pid1CantBeTraced) { EXPECT_EQ(Attack({"ptrace"}).status, 1) << Attack({"ptrace"}).out; }
 TEST_F(EscapeTest, Pid1sMemoryAndDescriptorsCantBeOpened) { EXPECT_EQ(Attack({"memory"}).status, 1) << Attack({"memory"}).out; }
@@ -71,27 +37,26 @@ TEST_F(EscapeTest, AStrangerCantClaimTheControlChannel) {
   ExpectAlive(container);
 }
 
-TEST_F(EscapeTest, TheAuditCantBeForgedByArguments) {
-  const std::string forged = "x\n{\"v\":1,\"seq\":1,\"event\":\"begin\",\"agent\":\"neighbour\",\"decision\":\"allow\"}\n";
-  home->Exec("rogue", {"hello", forged});
+TEST_F(EscapeTest, ArgumentsThatAreHugeOrNoTextAreRecordedAsTheyAre) {
+  const size_t before = home->Audit().size();
   home->Sh("rogue", "hello \"$(printf 'a\\377\\376b')\"");
   home->Sh("rogue", "hello \"$(head -c 100000 /dev/zero | tr '\\0' A)\"");
+  std::vector<json> args;
   const auto records = home->Audit();  // parses every line
-  bool cut = false;
-  for (const json& record : records) {
-    if (record["event"] == "begin" && record.value("agent", "") == "neighbour") {
-      EXPECT_NE(record["tool"], json());
-    }
-    if (record.contains("args") && record["args"].is_object()) cut = cut || record["args"].value("cut", false);
+  for (size_t i = before; i < records.size(); ++i) {
+    if (records[i]["event"] == "begin" && records[i]["kind"] == "tool") args.push_back(records[i]["args"]);
   }
-  EXPECT_TRUE(cut);
-  EXPECT_TRUE(std::none_of(records.begin(), records.end(), [](const json& r) { return r.value("seq", 0) == 1 && r.value("agent", "") == "neighbour" && !r.contains("id"); }));
+  ASSERT_EQ(args.size(), 2u);
+  EXPECT_EQ(args[0], json({"a\uFFFD\uFFFDb"}));
+  EXPECT_EQ(args[1].value("cut", false), true) << args[1].dump().substr(0, 200);
+  EXPECT_EQ(args[1].value("bytes", 0), 100001);
 }
 
 TEST_F(EscapeTest, AForkBombEndsAndTheNeighbourNeverNotices) {
   const std::string container = home->ContainerId("rogue");
   const Outcome bomb = home->Beige({"exec", "--timeout", "4s", "rogue", "--", "/workspace/attacker", "forkbomb", "3600"});
-  EXPECT_EQ(bomb.status, 124) << bomb.err;
+  // The kernel may end the job's helper for want of memory; the bomb ends all the same.
+  EXPECT_TRUE(bomb.status == 124 || bomb.status == 125) << bomb.status << bomb.err;
   ExpectNeighbourWorks();
   ExpectAlive(container);
   EXPECT_TRUE(Eventually([] { return home->Sh("rogue", "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c forkbom[b]").out == "0\n"; }, seconds(20)));
@@ -107,8 +72,10 @@ TEST_F(EscapeTest, MemoryThatIsEatenKillsTheEaterAndNotABystander) {
 
 TEST_F(EscapeTest, ATmpfsThatIsFullStopsNothingElse) {
   const std::string container = home->ContainerId("rogue");
-  const Outcome r = home->Sh("rogue", "head -c 200000000 /dev/zero > /tmp/fill; echo full $?; rm -f /tmp/fill");
-  EXPECT_NE(r.out.find("full"), std::string::npos) << r.out << r.err;
+  const Outcome r = home->Sh("rogue", "head -c 2000000000 /dev/zero > /tmp/fill; echo full $?");
+  EXPECT_EQ(r.out.find("full 0"), std::string::npos) << r.out << r.err;
+  EXPECT_EQ(home->Exec("rogue", {"hello", "x"}).out, "hello x\n") << "with /tmp full";
+  home->Sh("rogue", "rm -f /tmp/fill");
   ExpectNeighbourWorks();
   ExpectAlive(container);
 }
@@ -134,22 +101,22 @@ TEST_F(EscapeTest, AnEndlessLineIsCutAndTheGatewayDoesNotGrow) {
 }
 
 TEST_F(EscapeTest, InotifyInstancesUsedUpLeaveTheOperatorWatching) {
-  const Outcome r = home->Sh("rogue", "/workspace/attacker eat-inotify & sleep 1; kill %1 2>/dev/null; kill $!; true");
+  const Outcome r = home->Sh("rogue", "/workspace/attacker eat-inotify > /tmp/instances & sleep 0.5; cat /tmp/instances; echo $! > /tmp/eater");
+  EXPECT_NE(r.out.find("inotify instances: "), std::string::npos) << r.out;
   home->AddAgent("later", "tools: []");
   home->WaitReady("later");
   EXPECT_EQ(home->Beige({"delete", "agent", "later"}).status, 0);
+  EXPECT_EQ(home->Sh("rogue", "kill $(cat /tmp/eater)").status, 0) << "it held them all the while";
 }
 
 TEST_F(EscapeTest, ATouchedToolCantReachTheGateway) {
-  const auto info = home->Info("data/gateway/gateway.json");
-  const std::string pid = std::to_string(info.value("pid", 0));
+  const std::string pid = std::to_string(GatewayPid());
   for (const std::string& script : {
            "kill -0 " + pid,
            "cat /proc/" + pid + "/environ",
            "ls " + home->path() + "/run",
            "cat " + home->path() + "/api-token",
            std::string("ls /proc/[0-9]*/root/etc/shadow"),
-           std::string("mount -t tmpfs x /tmp"),
            std::string("cat /etc/shadow"),
            "ls " + EngineSocket(),
        }) {
@@ -159,28 +126,42 @@ TEST_F(EscapeTest, ATouchedToolCantReachTheGateway) {
   EXPECT_EQ(home->Exec("rogue", {"probe", "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c 'beige-gatewa[y]'"}).out, "0\n");
 }
 
-TEST_F(EscapeTest, TheGatewaysOwnProcessCantReachTheEngineOrTheOperatorsFiles) {
-  // Enter the gateway's namespaces as the gateway's user and try what it could try.
-  const auto info = home->Info("data/gateway/gateway.json");
-  const std::string pid = std::to_string(info.value("pid", 0));
+TEST_F(EscapeTest, TheGatewaysOwnProcessCantReachTheEngineOrTheOperatorsFilesOrADisk) {
+  // In the gateway's namespaces, as its user and with no more capabilities than it has, try what it could try.
+  const std::string pid = std::to_string(GatewayPid());
   ASSERT_NE(pid, "0");
-  const auto as_gateway = [&](const std::string& script) { return RunProgram({"nsenter", "-t", pid, "-U", "-m", "--preserve-credentials", "sh", "-c", script}); };
-  EXPECT_EQ(as_gateway("true").status, 0) << as_gateway("true").err;
+  const auto as_gateway = [&](const std::string& script) {
+    return RunProgram({"nsenter", "-t", pid, "-U", "-m", "--preserve-credentials", "setpriv", "--bounding-set=-all", "--inh-caps=-all", "sh", "-c", script});
+  };
+  EXPECT_EQ(as_gateway("grep CapEff /proc/self/status | tr -dc 1-9").out, "");
+  EXPECT_EQ(as_gateway("touch " + home->path() + "/logs/mine && rm " + home->path() + "/logs/mine").status, 0) << "what it may, it can";
   EXPECT_NE(as_gateway("curl -sS --unix-socket " + EngineSocket() + " http://x/_ping").status, 0);
-  for (const char* path : {"operator.yaml", "gateway.yaml", "agents.d/rogue.yaml", "data/operator/x", "bin/x"}) {
+  for (const char* path : {"operator.yaml", "gateway.yaml", "agents.d/rogue.yaml", "data/operator/x", "bin/x", "agents.d/x.yaml", "tools/probe/run.sh"}) {
     EXPECT_NE(as_gateway("echo x >> " + home->path() + "/" + path).status, 0) << path;
   }
-  EXPECT_NE(as_gateway("touch /etc/x").status, 0);
+  for (const char* path : {"/etc/x", "/tmp/x", "/var/tmp/x", "/dev/x", "/dev/shm/x", "/root/x"}) EXPECT_NE(as_gateway(std::string("touch ") + path).status, 0) << path;
+  EXPECT_NE(as_gateway("chmod 0666 /dev/null").status, 0) << "the node is everybody's";
+  EXPECT_EQ(as_gateway("find /dev -type b").out, "") << "whoever writes a disk writes everything";
   // A rename over operator.yaml keeps the view closed.
   home->WriteFile("operator.yaml", home->ReadText("operator.yaml") + "\n");
   EXPECT_NE(as_gateway("echo x >> " + home->path() + "/operator.yaml").status, 0);
-  EXPECT_NE(RunProgram({"cat", "/proc/" + pid + "/status"}).out.find("State"), std::string::npos);
 }
 
-TEST_F(EscapeTest, FiftyCallsAtOnceCostTheCallerOnly) {
-  const Outcome r = home->Sh("rogue", "i=0; while [ $i -lt 50 ]; do (hello $i >/dev/null 2>&1 &) ; i=$((i+1)); done; sleep 1; echo done");
-  EXPECT_NE(r.out.find("done"), std::string::npos);
+TEST_F(EscapeTest, ADiskFilledThroughTheWorkspaceStopsItsOwnerAlone) {
+  // A small file system of the test's own lies under the workspace.
+  const std::string workspace = home->path() + "/agents/default/filler/workspace";
+  ASSERT_EQ(RunProgram({"mkdir", "-p", workspace}).status, 0);
+  ASSERT_EQ(RunProgram({"mount", "-t", "tmpfs", "-o", "size=4m", "beige-e2e", workspace}).status, 0);
+  home->AddAgent("filler", "tools: [{name: hello}]");
+  home->WaitReady("filler");
+  const Outcome full = home->Sh("filler", "head -c 100000000 /dev/zero > /workspace/fill");
+  EXPECT_NE(full.status, 0);
+  EXPECT_LE(std::atol(home->Sh("filler", "stat -c %s /workspace/fill").out.c_str()), 4 << 20);
+  EXPECT_EQ(home->Exec("filler", {"hello", "f"}).out, "hello f\n");
   ExpectNeighbourWorks();
+  EXPECT_EQ(home->Sh("filler", "rm /workspace/fill && echo again > /workspace/f && cat /workspace/f").out, "again\n");
+  EXPECT_EQ(home->Beige({"delete", "agent", "filler"}).status, 0);
+  EXPECT_TRUE(Eventually([&] { return RunProgram({"umount", workspace}).status == 0; }));
 }
 
 }  // namespace
