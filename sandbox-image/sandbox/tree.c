@@ -14,6 +14,7 @@
 
 /* pid_max of most systems; a sandbox's pids limit is far below. What does not fit is seen when the first ones are gone. */
 enum { kMaxProcesses = 32768 };
+enum { kOrphan = 1, kStopPasses = 50 };
 
 struct Entry { /* struct linux_dirent64 */
   uint64_t inode;
@@ -109,11 +110,51 @@ unsigned TreeSignal(pid_t root, int signal) {
   return found;
 }
 
-unsigned TreeKillOrphans(void) {
+/* Marks the children of PID 1 that are no job's helper, and all that descend from them. */
+static void MarkOrphans(void) {
+  bool grew = true;
+  TreeForget();
   Scan();
-  unsigned found = 0;
+  while (grew) {
+    grew = false;
+    for (size_t i = 0; i < count; i++) {
+      if (processes[i].root != 0) continue;
+      if (processes[i].parent == 1 ? JobsIsHelper(processes[i].pid) : RootOf(processes[i].parent) != kOrphan) continue;
+      processes[i].root = kOrphan;
+      grew = true;
+    }
+  }
+}
+
+/* Stops what is marked. Returns whether there was one that the last call did not stop. */
+static bool StopOrphans(void) {
+  static pid_t stopped[kMaxProcesses];
+  static size_t stopped_count;
+  bool news = false;
+  size_t before = 0, now = 0;
   for (size_t i = 0; i < count; i++) {
-    if (processes[i].parent != 1 || !processes[i].alive || JobsIsHelper(processes[i].pid)) continue;
+    if (processes[i].root != kOrphan || !processes[i].alive) continue;
+    while (before < stopped_count && stopped[before] < processes[i].pid) before++;
+    if (before == stopped_count || stopped[before] != processes[i].pid) news = true;
+  }
+  if (!news) return false;
+  for (size_t i = 0; i < count; i++) {
+    if (processes[i].root != kOrphan || !processes[i].alive) continue;
+    kill(processes[i].pid, SIGSTOP);
+    stopped[now++] = processes[i].pid;
+  }
+  stopped_count = now;
+  return true;
+}
+
+unsigned TreeKillOrphans(void) {
+  /* What is killed one by one makes room for the forks of the rest, so a bomb that lost its helper would never end. What is stopped keeps
+   * its place, and at the latest at the pids limit nothing new is born. */
+  unsigned found = 0;
+  MarkOrphans();
+  for (int pass = 0; pass < kStopPasses && StopOrphans(); pass++) MarkOrphans();
+  for (size_t i = 0; i < count; i++) {
+    if (processes[i].root != kOrphan || !processes[i].alive) continue;
     found++;
     kill(processes[i].pid, SIGKILL);
   }

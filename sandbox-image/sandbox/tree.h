@@ -14,7 +14,7 @@ void TreeForget(void);
  * Returns how many there were. New ones may be born meanwhile: repeat until 0. */
 unsigned TreeSignal(pid_t root, int signal);
 
-/* SIGKILL to every child of PID 1 that is no job's helper. Returns how many were alive. */
+/* SIGKILL to every child of PID 1 that is no job's helper and to all below it, stopped first. Returns how many were alive. */
 unsigned TreeKillOrphans(void);
 
 #endif

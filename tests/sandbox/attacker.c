@@ -284,6 +284,10 @@ int main(int argc, char **argv) {
     kill(getppid(), SIGKILL);
     pause();
   }
+  if (strcmp(mode, "lost-bomb") == 0) {
+    kill(getppid(), SIGKILL);
+    ForkBomb();
+  }
   if (strcmp(mode, "stop-helper") == 0) {
     kill(getppid(), SIGSTOP);
     pause();

@@ -208,5 +208,25 @@ TEST(ForkBombTest, FailsNewJobsAtTheLimitAndEndsWithKillAll) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(cage.RunShell("ls -d /proc/[0-9]* >/dev/null; echo fine").out, "fine\n");
 }
 
+TEST(ForkBombTest, EndsByItselfWhenItsHelperIsKilledAndOtherJobsLiveOn) {
+  if (geteuid() == 0) GTEST_SKIP() << "root has no process limit; the run with --plain-user has";
+  CageOptions options;
+  options.max_processes = 200;
+  Cage cage(options);
+  const uint32_t other = cage.Start(Shell("echo here; read line; echo $line", BGE_FLAG_STDIN | BGE_FLAG_KILL_TREE));
+  ASSERT_TRUE(cage.WaitForOutput(other, "here"));
+  JobSpec bomb;
+  bomb.argv = {"/t/attacker", "lost-bomb"};
+  EXPECT_EQ(cage.Run(bomb).how, BGE_HOW_LOST);
+  std::string bombs;
+  for (int i = 0; i < 200; ++i) {
+    bombs = cage.RunShell("n=0; for s in /proc/[0-9]*/cmdline; do [ \"$(tr '\\0' ' ' 2>/dev/null <$s)\" = '/t/attacker lost-bomb ' ] && n=$((n+1)); done; echo $n").out;
+    if (bombs == "0\n") break;
+  }
+  EXPECT_EQ(bombs, "0\n");
+  cage.control().Send(other, BGE_STDIN, "alive\n");
+  EXPECT_TRUE(cage.WaitForOutput(other, "alive"));
+}
+
 }  // namespace
 }  // namespace beige::sandbox_test
