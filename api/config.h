@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/llm_config.h"
 #include "base/secret.h"
 
 namespace beige {
@@ -55,6 +56,7 @@ struct GatewayConfig {
   LinkLimits limits;
   std::map<std::string, ToolConfig> tools;
   std::map<std::string, SkillConfig> skills;
+  LlmConfig llm;
   bool operator==(const GatewayConfig&) const = default;
 };
 

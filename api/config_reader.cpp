@@ -12,6 +12,8 @@
 namespace beige {
 namespace {
 
+constexpr size_t kMaxSecretBytes = 64u << 10;
+
 std::string FolderOf(const std::string& file) {
   const std::string absolute = file.starts_with('/') ? file : AbsolutePath(".", file);
   const size_t slash = absolute.rfind('/');
@@ -21,7 +23,8 @@ std::string FolderOf(const std::string& file) {
 // What the YAML reader says about a value may hold the value; about a secret it must not.
 std::vector<Problem> WithoutSecrets(std::vector<Problem> problems) {
   for (Problem& problem : problems) {
-    if (problem.path.starts_with("secrets") && !problem.message.starts_with("this key")) problem.message = "want \"${NAME}\" or {file: PATH}, got a value that is not shown";
+    const bool secret = problem.path.starts_with("secrets") || problem.path.find(".apiKey") != std::string::npos;
+    if (secret && !problem.message.starts_with("this key")) problem.message = "want \"${NAME}\" or {file: PATH}, got a value that is not shown";
   }
   return problems;
 }
@@ -104,6 +107,35 @@ std::chrono::milliseconds ConfigReader::Duration(const YamlNode& node, const std
     return low;
   }
   return *value;
+}
+
+Secret ConfigReader::SecretAt(const YamlNode& node, const std::string& path) {
+  const auto problem = [&](Mark mark, const std::string& message) {
+    problems_.Add(mark, path, message);
+    return Secret();
+  };
+  const std::string wanted = "want \"${NAME}\" or {file: PATH}";
+  std::string value;
+  if (node.IsString()) {
+    if (node.text.find("${") == std::string::npos) return problem(node.mark, wanted + ", got a text that is not shown; a secret does not stand in the file itself");
+    const auto expanded = Expand(node.text, env_);
+    if (!expanded && expanded.error().code == Code::kNotFound) return problem(node.mark, "the variable " + expanded.error().message + " is not set in the gateway's environment");
+    if (!expanded) return problem(node.mark, "want " + expanded.error().message);
+    value = *expanded;
+  } else if (node.IsMap() && node.fields.size() == 1 && node["file"].IsString()) {
+    const std::string file = Path(node["file"], path + ".file");
+    if (file.empty()) return Secret();
+    auto content = ReadFile(file, kMaxSecretBytes);
+    if (!content) return problem(node["file"].mark, content.error().message);
+    if (content->ends_with('\n')) content->pop_back();
+    if (content->ends_with('\r')) content->pop_back();
+    value = std::move(*content);
+  } else {
+    return problem(node.mark, wanted);
+  }
+  if (value.empty()) return problem(node.mark, "the secret is empty");
+  if (value.find('\0') != std::string::npos) return problem(node.mark, "the secret contains a NUL character, which no environment variable can");
+  return Secret(std::move(value));
 }
 
 void ConfigReader::CheckNames(const YamlNode& map, const std::string& path) {

@@ -13,6 +13,7 @@
 #include "api/problems.h"
 #include "api/schema.h"
 #include "api/yaml_node.h"
+#include "base/secret.h"
 
 namespace beige {
 
@@ -34,6 +35,8 @@ class ConfigReader {
   int64_t Bytes(const YamlNode& node, const std::string& path, int64_t minimum);
   int64_t Quantity(const YamlNode& node, const std::string& path, Result<int64_t> (*parse)(std::string_view));
   std::chrono::milliseconds Duration(const YamlNode& node, const std::string& path, std::chrono::milliseconds low, std::chrono::milliseconds high);
+  // "${NAME}" or {file: PATH}, never the text itself. Problems say where and why, and never what.
+  Secret SecretAt(const YamlNode& node, const std::string& path);
   // Keys of a map that become names of tools or skills.
   void CheckNames(const YamlNode& map, const std::string& path);
 

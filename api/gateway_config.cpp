@@ -1,4 +1,5 @@
 #include "api/config_reader.h"
+#include "api/llm_reader.h"
 #include "api/schemas_compiled.h"
 
 namespace beige {
@@ -46,6 +47,7 @@ Loaded<GatewayConfig> LoadGatewayConfig(std::string_view text, const std::string
   config.limits.buffered_bytes = reader.Bytes(root["limits"]["bufferedBytes"], "limits.bufferedBytes", kMiB);
   config.tools = FoldersOf<ToolConfig>(reader, "tools");
   config.skills = FoldersOf<SkillConfig>(reader, "skills");
+  config.llm = LlmOf(reader, root["llm"]);
   if (config.http.port != 0 && config.http == config.metrics) {
     reader.problems().Add(root["metrics"]["listen"].mark, "metrics.listen", "the address of http.listen; want another port");
   }

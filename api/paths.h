@@ -41,6 +41,7 @@ class HomePaths {
   std::string GrantsDir() const { return DataGateway() + "/grants"; }                // g
   std::string KeysDir() const { return DataGateway() + "/keys"; }                    // g
   std::string ToolData(const std::string& uid, const std::string& tool) const { return DataGateway() + "/tools/" + Id(uid) + "/" + tool; }
+  std::string ProviderHealth() const { return DataGateway() + "/provider-health.json"; }  // g; models that cool down
   std::string GatewayInfo() const { return DataGateway() + "/gateway.json"; }        // g; pid, ports, for `beige status`
   // Shown inside a sandbox, read-only; written by the gateway (only it may read what it publishes), entries change by rename.
   std::string Tree(const std::string& uid) const { return DataGateway() + "/trees/" + Id(uid); }

@@ -11,8 +11,6 @@
 namespace beige {
 namespace {
 
-constexpr size_t kMaxSecretBytes = 64u << 10;
-
 void CheckName(ConfigReader& reader, const YamlNode& name, bool allow_shadow) {
   if (allow_shadow || !std::ranges::binary_search(kReservedToolNames, std::string_view(name.text))) return;
   reader.problems().Add(name.mark, "name", "\"" + name.text + "\" is the name of a utility that every sandbox has; take another, or say allowShadow: true");
@@ -80,36 +78,6 @@ std::map<std::string, std::string> EnvOf(ConfigReader& reader, const YamlNode& m
   return out;
 }
 
-// Problems of a secret say where and why, and never what.
-Secret SecretOf(ConfigReader& reader, const YamlNode& node, const std::string& path, const EnvLookup& env) {
-  const auto problem = [&](Mark mark, const std::string& message) {
-    reader.problems().Add(mark, path, message);
-    return Secret();
-  };
-  const std::string wanted = "want \"${NAME}\" or {file: PATH}";
-  std::string value;
-  if (node.IsString()) {
-    if (node.text.find("${") == std::string::npos) return problem(node.mark, wanted + ", got a text that is not shown; a secret does not stand in the file itself");
-    const auto expanded = Expand(node.text, env);
-    if (!expanded && expanded.error().code == Code::kNotFound) return problem(node.mark, "the variable " + expanded.error().message + " is not set in the gateway's environment");
-    if (!expanded) return problem(node.mark, "want " + expanded.error().message);
-    value = *expanded;
-  } else if (node.IsMap() && node.fields.size() == 1 && node["file"].IsString()) {
-    const std::string file = reader.Path(node["file"], path + ".file");
-    if (file.empty()) return Secret();
-    auto content = ReadFile(file, kMaxSecretBytes);
-    if (!content) return problem(node["file"].mark, content.error().message);
-    if (content->ends_with('\n')) content->pop_back();
-    if (content->ends_with('\r')) content->pop_back();
-    value = std::move(*content);
-  } else {
-    return problem(node.mark, wanted);
-  }
-  if (value.empty()) return problem(node.mark, "the secret is empty");
-  if (value.find('\0') != std::string::npos) return problem(node.mark, "the secret contains a NUL character, which no environment variable can");
-  return Secret(std::move(value));
-}
-
 }  // namespace
 
 Loaded<ToolManifest> LoadToolManifest(std::string_view text, const std::string& file, const EnvLookup& env) {
@@ -131,7 +99,7 @@ Loaded<ToolManifest> LoadToolManifest(std::string_view text, const std::string& 
     const std::string path = PathOf("secrets", field.key);
     if (!CheckVariable(reader, field, path)) continue;
     if (root["env"].Find(field.key) != nullptr) reader.problems().Add(field.mark, path, "stands under env too");
-    tool.secrets[field.key] = SecretOf(reader, field.value, path, env);
+    tool.secrets[field.key] = reader.SecretAt(field.value, path);
   }
   tool.folder = reader.folder();
   if (!reader.problems().empty()) return {std::nullopt, reader.problems().Take()};

@@ -44,7 +44,10 @@ Result<SystemTime> ParseTime(std::string_view text) {
     }
   }
   if (*rest != 'Z' || rest[1] != '\0') return Fail(Code::kInvalid, "want a UTC time that ends in Z, got \"" + copy + "\"");
-  return std::chrono::system_clock::from_time_t(timegm(&tm)) +
+  // Nanoseconds in 64 bits end in the year 2262.
+  const std::time_t seconds = timegm(&tm);
+  if (seconds > 9'000'000'000 || seconds < -9'000'000'000) return Fail(Code::kInvalid, "want a time before the year 2255, got \"" + copy + "\"");
+  return std::chrono::system_clock::from_time_t(seconds) +
          std::chrono::duration_cast<SystemTime::duration>(std::chrono::nanoseconds(nanos));
 }
 

@@ -29,13 +29,20 @@ const Histogram::BucketBoundaries kDurationBuckets = {0.0001, 0.00025, 0.0005, 0
 struct AgentSeries {
   std::unordered_map<std::string, Counter*> calls;  // tool, surface, decision, outcome joined by newlines -> counter
   std::unordered_map<std::string, Counter*> execs;  // outcome
+  // provider, model and outcome or kind, joined by newlines
+  std::unordered_map<std::string, Counter*> llm_requests, llm_tokens, llm_cost;
   Gauge* connections = nullptr;
 };
 
 struct Cache {
   std::unordered_map<std::string, AgentSeries> agents;  // namespace/name
   std::unordered_map<std::string, Histogram*> durations;
+  std::unordered_map<std::string, Histogram*> first_tokens;  // provider and model, joined by newlines
+  std::unordered_map<std::string, Gauge*> cooldowns;
 };
+
+// Up to the first word of a model that thinks.
+const Histogram::BucketBoundaries kFirstTokenBuckets = {0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120};
 
 void AppendPart(std::string& key, std::string_view part) { key.append(part) += '\n'; }
 }  // namespace
@@ -48,6 +55,11 @@ struct GatewayMetrics::Impl {
   Family<Histogram>& durations = Make<Histogram>("beige_tool_call_duration_seconds", "From decision to end of an allowed call.");
   Family<Counter>& execs = Make<Counter>("beige_exec_total", "Commands run in sandboxes for their owners.");
   Family<Gauge>& connections = Make<Gauge>("beige_link_connections", "Open connections on an agent's gateway.sock.");
+  Family<Counter>& llm_requests = Make<Counter>("beige_llm_requests_total", "Requests to model providers by outcome.");
+  Family<Counter>& llm_tokens = Make<Counter>("beige_llm_tokens_total", "Tokens by kind: input, output, cache_read, cache_write.");
+  Family<Counter>& llm_cost = Make<Counter>("beige_llm_cost_usd_total", "Cost by the price table of gateway.yaml, US dollars.");
+  Family<Histogram>& first_tokens = Make<Histogram>("beige_llm_time_to_first_token_seconds", "From the request to the first content.");
+  Family<Gauge>& cooldowns = Make<Gauge>("beige_llm_cooldown", "1 while a model is not asked because it failed.");
   Gauge& agents = Make<Gauge>("beige_agents", "Agents with a grant.").Add({});
   Counter& audit_records = Make<Counter>("beige_audit_records_total", "Records written to the audit log.").Add({});
   Counter& audit_failures = Make<Counter>("beige_audit_write_failures_total", "Records that could not be written; their calls did not run.").Add({});
@@ -121,6 +133,83 @@ void GatewayMetrics::AddLinkConnections(const AgentKey& agent, int delta) {
   });
 }
 
+namespace {
+std::string Key(std::initializer_list<std::string_view> parts) {
+  std::string key;
+  for (const std::string_view part : parts) AppendPart(key, part);
+  return key;
+}
+
+Counter& CounterOf(std::unordered_map<std::string, Counter*>& known, Family<Counter>& family, const AgentKey& agent, std::string_view provider,
+                   std::string_view model, const char* label, std::string_view value) {
+  Counter*& counter = known[Key({provider, model, value})];
+  if (counter == nullptr) {
+    prometheus::Labels labels = {{"namespace", agent.namespace_}, {"agent", agent.name}, {"provider", std::string(provider)}, {"model", std::string(model)}};
+    if (label != nullptr) labels[label] = value;
+    counter = &family.Add(labels);
+  }
+  return *counter;
+}
+}  // namespace
+
+void GatewayMetrics::CountLlmRequest(const AgentKey& agent, std::string_view provider, std::string_view model, std::string_view outcome) {
+  impl_->cache.With([&](Cache& c) { CounterOf(impl_->SeriesOf(c, agent).llm_requests, impl_->llm_requests, agent, provider, model, "outcome", outcome).Increment(); });
+}
+
+void GatewayMetrics::AddLlmTokens(const AgentKey& agent, std::string_view provider, std::string_view model, std::string_view kind, int64_t count) {
+  if (count <= 0) return;
+  impl_->cache.With([&](Cache& c) {
+    CounterOf(impl_->SeriesOf(c, agent).llm_tokens, impl_->llm_tokens, agent, provider, model, "kind", kind).Increment(static_cast<double>(count));
+  });
+}
+
+void GatewayMetrics::AddLlmCost(const AgentKey& agent, std::string_view provider, std::string_view model, double usd) {
+  if (usd <= 0) return;
+  impl_->cache.With([&](Cache& c) { CounterOf(impl_->SeriesOf(c, agent).llm_cost, impl_->llm_cost, agent, provider, model, nullptr, "").Increment(usd); });
+}
+
+void GatewayMetrics::ObserveLlmFirstToken(std::string_view provider, std::string_view model, double seconds) {
+  impl_->cache.With([&](Cache& c) {
+    Histogram*& histogram = c.first_tokens[Key({provider, model})];
+    if (histogram == nullptr) histogram = &impl_->first_tokens.Add({{"provider", std::string(provider)}, {"model", std::string(model)}}, kFirstTokenBuckets);
+    histogram->Observe(seconds);
+  });
+}
+
+void GatewayMetrics::SetLlmCooldown(std::string_view provider, std::string_view model, bool cooling) {
+  impl_->cache.With([&](Cache& c) {
+    Gauge*& gauge = c.cooldowns[Key({provider, model})];
+    if (gauge == nullptr) gauge = &impl_->cooldowns.Add({{"provider", std::string(provider)}, {"model", std::string(model)}});
+    gauge->Set(cooling ? 1 : 0);
+  });
+}
+
+void GatewayMetrics::RemoveLlmModel(std::string_view provider, std::string_view model) {
+  const std::string key = Key({provider, model});
+  impl_->cache.With([&](Cache& c) {
+    if (const auto found = c.first_tokens.find(key); found != c.first_tokens.end()) {
+      impl_->first_tokens.Remove(found->second);
+      c.first_tokens.erase(found);
+    }
+    if (const auto found = c.cooldowns.find(key); found != c.cooldowns.end()) {
+      impl_->cooldowns.Remove(found->second);
+      c.cooldowns.erase(found);
+    }
+    const auto drop = [&](std::unordered_map<std::string, Counter*>& known, Family<Counter>& family) {
+      std::erase_if(known, [&](const auto& item) {
+        if (!item.first.starts_with(key)) return false;
+        family.Remove(item.second);
+        return true;
+      });
+    };
+    for (auto& [name, agent] : c.agents) {
+      drop(agent.llm_requests, impl_->llm_requests);
+      drop(agent.llm_tokens, impl_->llm_tokens);
+      drop(agent.llm_cost, impl_->llm_cost);
+    }
+  });
+}
+
 void GatewayMetrics::CountAuditRecord() { impl_->audit_records.Increment(); }
 void GatewayMetrics::CountAuditWriteFailure() { impl_->audit_failures.Increment(); }
 void GatewayMetrics::SetAgents(size_t count) { impl_->agents.Set(static_cast<double>(count)); }
@@ -131,6 +220,9 @@ void GatewayMetrics::RemoveAgent(const AgentKey& agent) {
     if (found == c.agents.end()) return;
     for (const auto& [key, counter] : found->second.calls) impl_->tool_calls.Remove(counter);
     for (const auto& [key, counter] : found->second.execs) impl_->execs.Remove(counter);
+    for (const auto& [key, counter] : found->second.llm_requests) impl_->llm_requests.Remove(counter);
+    for (const auto& [key, counter] : found->second.llm_tokens) impl_->llm_tokens.Remove(counter);
+    for (const auto& [key, counter] : found->second.llm_cost) impl_->llm_cost.Remove(counter);
     if (found->second.connections != nullptr) impl_->connections.Remove(found->second.connections);
     c.agents.erase(found);
   });

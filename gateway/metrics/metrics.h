@@ -1,6 +1,7 @@
 #ifndef BEIGE_GATEWAY_METRICS_METRICS_H_
 #define BEIGE_GATEWAY_METRICS_METRICS_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,15 @@ class GatewayMetrics {
   void CountAuditRecord();                                                  // beige_audit_records_total
   void CountAuditWriteFailure();                                            // beige_audit_write_failures_total
   void SetAgents(size_t count);                                             // beige_agents
+
+  // Of model providers. `provider` and `model` must be configured names; `outcome` is ok, cancelled or the class of the error.
+  void CountLlmRequest(const AgentKey& agent, std::string_view provider, std::string_view model, std::string_view outcome);  // beige_llm_requests_total
+  void AddLlmTokens(const AgentKey& agent, std::string_view provider, std::string_view model, std::string_view kind, int64_t count);  // beige_llm_tokens_total
+  void AddLlmCost(const AgentKey& agent, std::string_view provider, std::string_view model, double usd);  // beige_llm_cost_usd_total
+  void ObserveLlmFirstToken(std::string_view provider, std::string_view model, double seconds);  // beige_llm_time_to_first_token_seconds
+  void SetLlmCooldown(std::string_view provider, std::string_view model, bool cooling);          // beige_llm_cooldown, 1 or 0
+  void RemoveLlmModel(std::string_view provider, std::string_view model);  // it is no longer configured: its series go away
+
   void RemoveAgent(const AgentKey& agent);                                  // its series go away
 
   std::string Render() const;  // text/plain; version=0.0.4

@@ -5,9 +5,9 @@
 namespace beige::runtime::engine {
 
 void ChunkQueue::Attach(Transfer& transfer) {
-  transfer.on_headers = [this](int status) {
+  transfer.on_headers = [this](const Outcome& outcome) {
     std::lock_guard lock(mutex_);
-    status_ = status;
+    status_ = outcome.status;
   };
   transfer.on_data = [this](std::string_view bytes) { return Take(bytes); };
   // Notified under the lock: the queue may die as soon as its owner sees the outcome.

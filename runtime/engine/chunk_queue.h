@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/engine/curl_loop.h"
+#include "runtime/engine/http.h"
 
 namespace beige::runtime::engine {
 

@@ -42,9 +42,9 @@ void EventStream::Ping() {
   transfer.on_done = [this, alive = alive_, call, since = std::chrono::steady_clock::now()](const Outcome& outcome) {
     if (!*alive) return;
     http_.Observe(call, outcome, since);
-    const auto api = NegotiateApi(outcome.api_version);
+    const auto api = NegotiateApi(outcome.Header("api-version"));
     if (outcome.ended != Ended::kComplete || outcome.status >= 400 || !api) return Retry();
-    Open(ServerInfo{*api, outcome.server, outcome.libpod});
+    Open(ServerInfoOf(*api, outcome));
   };
   transfer_ = http_.loop().Start(std::move(transfer));
 }
@@ -54,9 +54,9 @@ void EventStream::Open(const ServerInfo& server) {
   Transfer transfer = http_.Prepare(call, "/v" + server.api.Text() + call.path);
   splitter_ = LineSplitter();
   const auto answered = std::make_shared<bool>(false);
-  transfer.on_headers = [this, alive = alive_, answered](int status) {
+  transfer.on_headers = [this, alive = alive_, answered](const Outcome& outcome) {
     *answered = true;
-    if (*alive && status < 400) SetUp(true);
+    if (*alive && outcome.status < 400) SetUp(true);
   };
   transfer.on_data = [this, alive = alive_](std::string_view bytes) {
     if (!*alive) return Flow::kStop;

@@ -53,13 +53,17 @@ bool IsVersionRefusal(const Result<Response>& answer) {
 std::string Escape(std::string_view text) { return EscapeExcept(text, ""); }
 std::string EscapePath(std::string_view text) { return EscapeExcept(text, "/:@"); }
 
+ServerInfo ServerInfoOf(ApiVersion api, const Outcome& ping) {
+  return {api, std::string(ping.Header("server")), !ping.Header("libpod-api-version").empty()};
+}
+
 EngineHttp::EngineHttp(HttpOptions options) : options_(std::move(options)) {}
 
 Transfer EngineHttp::Prepare(const Call& call, const std::string& target) const {
   Transfer transfer;
   transfer.socket = options_.socket;
   transfer.method = call.method;
-  transfer.target = target;
+  transfer.url = "http://engine" + target;
   transfer.body = call.body;
   if (!call.body.empty()) transfer.content_type = "application/json";
   transfer.deadline = call.deadline;
@@ -124,8 +128,8 @@ Result<ServerInfo> EngineHttp::Ping() {
   const Outcome outcome = queue.WaitEnd();
   Observe(call, outcome, since);
   if (outcome.ended != Ended::kComplete || outcome.status >= 400) return tl::make_unexpected(Explain(call, outcome, queue.body()));
-  BEIGE_ASSIGN(const ApiVersion api, NegotiateApi(outcome.api_version));
-  ServerInfo info{api, outcome.server, outcome.libpod};
+  BEIGE_ASSIGN(const ApiVersion api, NegotiateApi(outcome.Header("api-version")));
+  const ServerInfo info = ServerInfoOf(api, outcome);
   server_.Set(info);
   return info;
 }

@@ -9,10 +9,16 @@
 
 #include "base/guarded.h"
 #include "base/result.h"
+#include "http/client/curl_loop.h"
 #include "runtime/engine/api_version.h"
-#include "runtime/engine/curl_loop.h"
 
 namespace beige::runtime::engine {
+
+using http::client::CurlLoop;
+using http::client::Ended;
+using http::client::Flow;
+using http::client::Outcome;
+using http::client::Transfer;
 
 // Told once per request that ended: the operation's name, the HTTP status or the reason why there is none ("Unavailable", "Timeout"),
 // and how long it took. Called on the requesting thread, for event streams on the engine's own.
@@ -40,6 +46,7 @@ struct ServerInfo {
   std::string server;  // header Server: "Docker/20.10.24 (linux)"
   bool libpod = false;
 };
+ServerInfo ServerInfoOf(ApiVersion api, const Outcome& ping);
 
 struct HttpOptions {
   std::string engine = "docker";  // for messages

@@ -299,7 +299,7 @@ TEST(EngineHttpTest, ClientThatGoesAwayEndsWhatIsInFlight) {
     CurlLoop loop;
     Transfer transfer;
     transfer.socket = engine.socket();
-    transfer.target = "/x";
+    transfer.url = "http://engine/x";
     transfer.on_done = [&](const Outcome& outcome) { ended.set_value(outcome); };
     loop.Start(std::move(transfer));
     ASSERT_TRUE(engine.WaitForRequests(1));

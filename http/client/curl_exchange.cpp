@@ -1,7 +1,7 @@
-#include "runtime/engine/curl_exchange.h"
+#include "http/client/curl_exchange.h"
 
 #include <fcntl.h>
-#include <strings.h>
+#include <openssl/crypto.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,10 +12,13 @@
 #include <vector>
 
 #include "base/files.h"
+#include "http/client/trust.h"
 
-namespace beige::runtime::engine {
+namespace beige::http::client {
 
 namespace {
+
+constexpr size_t kMaxHeaderBytes = 32u << 10;
 
 // Number and what it is: numbers are used again, and reading the directory takes one itself.
 std::set<std::pair<int, std::string>> OpenDescriptors() {
@@ -38,10 +41,6 @@ std::string_view Trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == '\r' || text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
   return text;
-}
-
-bool NameIs(std::string_view name, std::string_view want) {
-  return name.size() == want.size() && strncasecmp(name.data(), want.data(), want.size()) == 0;
 }
 
 Ended EndedBy(CURLcode code) {
@@ -74,23 +73,44 @@ void CloseMulti(CURLM* multi) {
   curl_global_cleanup();
 }
 
-Exchange::Exchange(Transfer transfer)
-    : transfer_(std::move(transfer)), easy_(curl_easy_init()), url_("http://engine" + transfer_.target) {
-  curl_easy_setopt(easy_, CURLOPT_URL, url_.c_str());
-  curl_easy_setopt(easy_, CURLOPT_UNIX_SOCKET_PATH, transfer_.socket.c_str());
-  curl_easy_setopt(easy_, CURLOPT_PROXY, "");  // a proxy in the environment is not for the engine
+Exchange::Exchange(CurlLoop::Id id, Transfer transfer) : id_(id), transfer_(std::move(transfer)), easy_(curl_easy_init()) {
+  curl_easy_setopt(easy_, CURLOPT_PRIVATE, this);
+  curl_easy_setopt(easy_, CURLOPT_URL, transfer_.url.c_str());
+  curl_easy_setopt(easy_, CURLOPT_FOLLOWLOCATION, 0L);  // a redirect would carry the headers, and with them a key, elsewhere
   curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy_, CURLOPT_QUICK_EXIT, 1L);
+  curl_easy_setopt(easy_, CURLOPT_QUICK_EXIT, 1L);  // a name server that never answers must not hold the loop
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http");
   curl_easy_setopt(easy_, CURLOPT_OPENSOCKETFUNCTION, OpenCloexec);
   curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, error_);
   curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, OnHeader);
   curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, OnData);
   curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
+  SetPeer();
   SetBody();
   SetDeadlines();
+}
+
+CurlLoop::Id Exchange::IdOf(CURL* easy) {
+  char* self = nullptr;
+  curl_easy_getinfo(easy, CURLINFO_PRIVATE, &self);
+  return self == nullptr ? 0 : reinterpret_cast<Exchange*>(self)->id_;
+}
+
+void Exchange::SetPeer() {
+  const bool tls = transfer_.url.starts_with("https://");
+  if (!transfer_.socket.empty()) curl_easy_setopt(easy_, CURLOPT_UNIX_SOCKET_PATH, transfer_.socket.c_str());
+  curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's answer is not the peer's
+  if (!tls || !transfer_.environment_proxy) curl_easy_setopt(easy_, CURLOPT_PROXY, "");
+  curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, tls ? "https" : "http");
+  if (!tls) return;
+  curl_easy_setopt(easy_, CURLOPT_CAINFO, nullptr);  // only what `trust` says counts
+  curl_easy_setopt(easy_, CURLOPT_CAPATH, nullptr);
+  curl_easy_setopt(easy_, CURLOPT_SSL_VERIFYPEER, 1L);
+  curl_easy_setopt(easy_, CURLOPT_SSL_VERIFYHOST, 2L);
+  curl_easy_setopt(easy_, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  curl_easy_setopt(easy_, CURLOPT_SSL_CTX_FUNCTION, Trust::Install);
+  curl_easy_setopt(easy_, CURLOPT_SSL_CTX_DATA, const_cast<Trust*>(transfer_.trust.get()));
 }
 
 void Exchange::SetBody() {
@@ -113,10 +133,12 @@ void Exchange::SetBody() {
   } else if (transfer_.method != "GET") {
     curl_easy_setopt(easy_, CURLOPT_CUSTOMREQUEST, transfer_.method.c_str());
   }
+  for (const auto& [name, value] : transfer_.headers) headers_ = curl_slist_append(headers_, Secret(name + ": " + value.Reveal()).Reveal().c_str());
   curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);
 }
 
 void Exchange::SetDeadlines() {
+  if (transfer_.connect.count() > 0) curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(transfer_.connect.count()));
   if (transfer_.deadline.count() > 0) curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, static_cast<long>(transfer_.deadline.count()));
   // The library's own limit of 300 s for a connect stands where there is no deadline; a Unix socket answers at once.
   if (transfer_.idle.count() > 0) {
@@ -127,6 +149,7 @@ void Exchange::SetDeadlines() {
 
 Exchange::~Exchange() {
   curl_easy_cleanup(easy_);
+  for (curl_slist* item = headers_; item != nullptr; item = item->next) OPENSSL_cleanse(item->data, std::strlen(item->data));
   curl_slist_free_all(headers_);
 }
 
@@ -151,17 +174,18 @@ size_t Exchange::OnHeader(char* data, size_t size, size_t count, void* self) {
     outcome.status = static_cast<int>(status);
     if (status >= 200 && !exchange.headers_done_) {
       exchange.headers_done_ = true;
-      if (exchange.transfer_.on_headers) exchange.transfer_.on_headers(outcome.status);
+      if (exchange.transfer_.on_headers) exchange.transfer_.on_headers(outcome);
     }
     return size * count;
   }
+  if (line.starts_with("HTTP/")) outcome.headers.clear();  // those before were of an interim answer
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos) return size * count;
-  const std::string_view name = line.substr(0, colon);
-  const std::string_view value = Trim(line.substr(colon + 1));
-  if (NameIs(name, "api-version")) outcome.api_version = value;
-  if (NameIs(name, "server")) outcome.server = value;
-  if (NameIs(name, "libpod-api-version")) outcome.libpod = true;
+  exchange.header_bytes_ += line.size();
+  if (exchange.header_bytes_ > kMaxHeaderBytes) return size * count;
+  std::string name(line.substr(0, colon));
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  outcome.headers.emplace_back(std::move(name), Trim(line.substr(colon + 1)));
   return size * count;
 }
 
@@ -192,4 +216,4 @@ int Exchange::OnSeek(void* self, curl_off_t offset, int origin) {
   return lseek(exchange.transfer_.upload.get(), offset, origin) < 0 ? CURL_SEEKFUNC_FAIL : CURL_SEEKFUNC_OK;
 }
 
-}  // namespace beige::runtime::engine
+}  // namespace beige::http::client

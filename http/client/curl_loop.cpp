@@ -1,4 +1,4 @@
-#include "runtime/engine/curl_loop.h"
+#include "http/client/curl_loop.h"
 
 #include <condition_variable>
 #include <deque>
@@ -8,11 +8,18 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/engine/curl_exchange.h"
+#include "http/client/curl_exchange.h"
 
-namespace beige::runtime::engine {
+namespace beige::http::client {
 
 using Clock = std::chrono::steady_clock;
+
+std::string_view Outcome::Header(std::string_view name) const {
+  for (const auto& [key, value] : headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
 
 struct CurlLoop::Impl {
   CURLM* multi = nullptr;
@@ -36,7 +43,7 @@ struct CurlLoop::Impl {
   }
 
   void Begin(Id id, Transfer transfer) {
-    auto exchange = std::make_unique<Exchange>(std::move(transfer));
+    auto exchange = std::make_unique<Exchange>(id, std::move(transfer));
     Exchange* raw = exchange.get();
     running.emplace(id, std::move(exchange));
     if (curl_multi_add_handle(multi, raw->easy()) != CURLM_OK) Finish(id, CURLE_FAILED_INIT);
@@ -50,13 +57,6 @@ struct CurlLoop::Impl {
     running.erase(it);
     curl_multi_remove_handle(multi, exchange->easy());
     exchange->Finish(code);
-  }
-
-  Id IdOf(CURL* easy) const {
-    for (const auto& [id, exchange] : running) {
-      if (exchange->easy() == easy) return id;
-    }
-    return 0;
   }
 
   bool RunPosted() {  // false when the loop has to end
@@ -85,7 +85,7 @@ struct CurlLoop::Impl {
     while (CURLMsg* message = curl_multi_info_read(multi, &left)) {
       if (message->msg != CURLMSG_DONE) continue;
       const CURLcode code = message->data.result;  // the message dies with the handle
-      Finish(IdOf(message->easy_handle), code);
+      Finish(Exchange::IdOf(message->easy_handle), code);
     }
   }
 
@@ -128,7 +128,7 @@ CurlLoop::Id CurlLoop::Start(Transfer transfer) {
   // std::function wants a copyable callable; a Transfer owns a descriptor.
   auto shared = std::make_shared<Transfer>(std::move(transfer));
   if (!impl_->Post([impl = impl_.get(), id, shared] { impl->Begin(id, std::move(*shared)); })) {
-    shared->on_done(Outcome{Ended::kStopped, "the client is closing", 0, "", "", false});
+    shared->on_done(Outcome{.ended = Ended::kStopped, .why = "the client is closing"});
   }
   return id;
 }
@@ -168,4 +168,4 @@ void CurlLoop::Wait(const std::function<void()>& fn) {
 
 bool CurlLoop::OnLoopThread() const { return impl_->thread_id.load() == std::this_thread::get_id(); }
 
-}  // namespace beige::runtime::engine
+}  // namespace beige::http::client

@@ -1,0 +1,27 @@
+#include "gateway/llm/model.h"
+
+#include <array>
+
+namespace beige::llm {
+namespace {
+constexpr std::array<std::string_view, 5> kLevels = {"off", "minimal", "low", "medium", "high"};
+}  // namespace
+
+Result<ModelName> ParseModelName(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size()) {
+    return Fail(Code::kInvalid, "want PROVIDER/MODEL such as anthropic/claude-sonnet-4-6, got \"" + std::string(text.substr(0, 80)) + "\"");
+  }
+  return ModelName{std::string(text.substr(0, slash)), std::string(text.substr(slash + 1))};
+}
+
+std::optional<ThinkingLevel> ParseThinkingLevel(std::string_view word) {
+  for (size_t i = 0; i < kLevels.size(); ++i) {
+    if (kLevels[i] == word) return static_cast<ThinkingLevel>(i);
+  }
+  return std::nullopt;
+}
+
+std::string_view ThinkingLevelName(ThinkingLevel level) { return kLevels[static_cast<size_t>(level)]; }
+
+}  // namespace beige::llm

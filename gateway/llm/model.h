@@ -1,0 +1,102 @@
+#ifndef BEIGE_GATEWAY_LLM_MODEL_H_
+#define BEIGE_GATEWAY_LLM_MODEL_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "api/llm_config.h"
+#include "base/result.h"
+
+// What is asked of a model, in no provider's words. The four codecs (codec.h) turn it into a provider's request.
+namespace beige::llm {
+
+// "anthropic/claude-sonnet-4-6": the provider's name in gateway.yaml, and the model's id, which may itself hold '/' and ':'.
+struct ModelName {
+  std::string provider;
+  std::string model;
+  auto operator<=>(const ModelName&) const = default;
+  std::string ToString() const { return provider + "/" + model; }
+};
+Result<ModelName> ParseModelName(std::string_view text);  // splits at the first '/'; Invalid when a half is empty
+
+struct Text {
+  std::string text;
+  bool operator==(const Text&) const = default;
+};
+
+// A model's thoughts. `signature` is what its provider wants to see again unchanged, and means nothing to another: it is sent only in
+// the dialect that it came from, and a thought without one is not sent at all.
+struct Thinking {
+  std::string text;
+  std::string signature;
+  bool redacted = false;  // Anthropic: the text is kept from us, `signature` is its data
+  std::optional<LlmApi> origin;
+  bool operator==(const Thinking&) const = default;
+};
+
+struct Image {
+  std::string media_type;  // image/png, image/jpeg, image/gif, image/webp
+  std::string bytes;       // not base64
+  bool operator==(const Image&) const = default;
+};
+
+struct ToolCall {
+  std::string id;         // unique within one answer
+  std::string name;
+  std::string arguments;  // a JSON object
+  std::string signature;  // Google's thoughtSignature; as in Thinking
+  std::optional<LlmApi> origin;
+  bool operator==(const ToolCall&) const = default;
+};
+
+struct ToolResult {
+  std::string call_id;
+  std::string name;  // of the tool
+  std::string text;
+  std::vector<Image> images;
+  bool is_error = false;
+  bool operator==(const ToolResult&) const = default;
+};
+
+using Part = std::variant<Text, Thinking, Image, ToolCall, ToolResult>;
+
+// A user's message holds texts, images and tool results; an assistant's texts, thoughts and tool calls. A call and its result stand in
+// neighbouring messages; codecs don't mend a conversation where one is missing.
+enum class Role { kUser, kAssistant };
+struct Message {
+  Role role = Role::kUser;
+  std::vector<Part> parts;
+  bool operator==(const Message&) const = default;
+};
+
+struct Tool {
+  std::string name;
+  std::string description;
+  std::string schema;  // JSON schema of the arguments, an object
+  bool operator==(const Tool&) const = default;
+};
+
+enum class ThinkingLevel { kOff, kMinimal, kLow, kMedium, kHigh };
+std::optional<ThinkingLevel> ParseThinkingLevel(std::string_view word);  // off, minimal, low, medium, high
+std::string_view ThinkingLevelName(ThinkingLevel level);
+
+struct Request {
+  std::string model;   // the provider's id
+  std::string system;  // "" = none
+  std::vector<Message> messages;
+  std::vector<Tool> tools;
+  int64_t max_tokens = 0;  // of the answer, thoughts included; 0 = the provider's own limit (Anthropic: 4096, which it wants to be told)
+  ThinkingLevel thinking = ThinkingLevel::kOff;
+  // Prompt caching. `cache` marks what comes again in the next turn (Anthropic; the others do so by themselves); `cache_key` brings
+  // requests of one conversation to one cache (OpenAI).
+  bool cache = true;
+  std::string cache_key;
+};
+
+}  // namespace beige::llm
+
+#endif
