@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/secret.h"
 
@@ -53,6 +54,7 @@ struct LlmProviderConfig {
 struct LlmConfig {
   std::string ca_file;  // absolute; "" = the system's bundle
   std::map<std::string, LlmProviderConfig> providers;
+  std::vector<std::string> files;  // that it was read from beside gateway.yaml: keys and certificates
   bool operator==(const LlmConfig&) const = default;
 };
 

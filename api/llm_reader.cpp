@@ -129,7 +129,12 @@ LlmConfig LlmOf(ConfigReader& reader, const YamlNode& llm) {
     }
   }
   reader.CheckNames(llm["providers"], "llm.providers");
-  for (const YamlField& field : llm["providers"].fields) config.providers[field.key] = ProviderOf(reader, field.value, PathOf("llm.providers", field.key));
+  for (const YamlField& field : llm["providers"].fields) {
+    config.providers[field.key] = ProviderOf(reader, field.value, PathOf("llm.providers", field.key));
+    const YamlNode& file = field.value["apiKey"]["file"];
+    if (file.IsString()) config.files.push_back(reader.Path(file, PathOf("llm.providers", field.key) + ".apiKey.file"));
+  }
+  if (!config.ca_file.empty()) config.files.push_back(config.ca_file);
   return config;
 }
 

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "cli/check.h"
 #include "cli/get_agents.h"
+#include "cli/get_models.h"
 #include "cli/home_agents.h"
 #include "cli/report.h"
 #include "cli/table.h"
@@ -102,6 +103,7 @@ int PrintItems(const Globals& globals, const GetOptions& options, const std::str
 int RunGet(const Globals& globals, const GetOptions& options) {
   const std::string& kind = options.kind;
   if (kind == "agents" || kind == "agent") return GetAgents(globals, options);
+  if (!options.watch && (kind == "models" || kind == "model")) return GetModels(globals, options);
   if (options.watch) return Report("get", kUsage, "-w: only agents can be watched");
   const HomePaths paths = globals.paths();
   const auto config = ReadGatewayConfig(paths);

@@ -9,7 +9,7 @@
 namespace beige::cli {
 
 struct GetOptions {
-  std::string kind;                // agents | tools | skills (or their singular)
+  std::string kind;                // agents | tools | skills | models (or their singular)
   std::vector<std::string> names;  // empty = all
   bool watch = false;              // agents only
 };

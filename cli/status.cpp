@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "cli/check.h"
+#include "cli/gateway_api.h"
 #include "cli/home_agents.h"
 #include "cli/processes.h"
 #include "cli/report.h"
@@ -30,17 +31,6 @@ struct HomeStatus {
   size_t agents_ready = 0;
   std::vector<std::string> problems;
 };
-
-// Where the gateway can be reached from here; its info file has the port, gateway.yaml the address.
-std::string GatewayAddress(const HomePaths& paths, int port) {
-  std::string host = "127.0.0.1";
-  if (const auto text = ReadFileIfExists(paths.GatewayYaml()); text && *text) {
-    if (const auto loaded = LoadGatewayConfig(**text, paths.GatewayYaml(), AnyEnv()); loaded.value) host = loaded.value->http.host;
-  }
-  if (host == "0.0.0.0") host = "127.0.0.1";
-  if (host == "::") host = "::1";
-  return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(port);
-}
 
 // The process read the same files, so it mostly says what is there already.
 void AddProblems(const std::string& who, const std::vector<std::string>& said, std::vector<std::string>& problems) {

@@ -131,8 +131,8 @@ class CommandLine {
   }
 
   void AddViews() {
-    auto* get = Command(app_, "get", "List agents, tools or skills", "beige get agents -w", [this] { return RunGet(globals_, get_); });
-    get->add_option("KIND", get_.kind, "agents, tools or skills")->required()->check(CLI::IsMember({"agents", "agent", "tools", "tool", "skills", "skill"}));
+    auto* get = Command(app_, "get", "List agents, tools, skills or models", "beige get agents -w", [this] { return RunGet(globals_, get_); });
+    get->add_option("KIND", get_.kind, "agents, tools, skills or models")->required()->check(CLI::IsMember({"agents", "agent", "tools", "tool", "skills", "skill", "models", "model"}));
     get->add_option("NAME", get_.names, "only these");
     get->add_flag("-w,--watch", get_.watch, "go on and print what changes");
     get->add_flag("-A,--all-namespaces", globals_.all_namespaces, "of every namespace");

@@ -21,6 +21,7 @@
 #include "gateway/config/live_config.h"
 #include "gateway/http/api.h"
 #include "gateway/http/metrics_page.h"
+#include "gateway/llm/llm.h"
 #include "gateway/metrics/metrics.h"
 #include "gateway/roster/roster.h"
 #include "http/http_server.h"
@@ -75,8 +76,11 @@ int RunGateway(const std::string& home) {
   // Grants of the last run are in force before anybody can ask.
   Roster roster(loop, paths, **audit, metrics, clock);
   Calls calls(loop, roster, **audit, metrics, clock);
+  llm::Llm models(loop, clock, metrics, paths.ProviderHealth());
   Api api(loop, roster, calls, **audit, clock, config.current().config->http);
+  api.SetModels([&] { return models.Models(); });
   apply = [&](const ConfigSet& set) {
+    if (auto done = models.SetConfig(set.config); !done) LogError("model providers over https can't be asked", {{"error", done.error().message}});
     (*audit)->SetSync(set.config->audit_sync);
     (*audit)->SetBudget(set.config->audit_per_agent_bytes_per_day);
     roster.SetConfig(set.config, set.tools);

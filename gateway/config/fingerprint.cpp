@@ -29,6 +29,7 @@ WatchedFiles FilesOf(const HomePaths& paths, const ConfigSet& set, const std::se
     AddFile(watched, JoinPath(skill.path, "SKILL.md"));
     watched.files.insert(skill.path);
   }
+  for (const std::string& file : set.config->llm.files) AddFile(watched, file);
   for (const auto& token : set.config->tokens) AddFile(watched, token.file);
   return watched;
 }

@@ -3,13 +3,14 @@
 #include "gateway/audit/audit_log.h"
 #include "gateway/http/agents_json.h"
 #include "gateway/http/exec_reply.h"
+#include "gateway/http/models_json.h"
 #include "gateway/http/openapi.h"
 #include "gateway/http/reply.h"
 #include "gateway/roster/roster.h"
 
 namespace beige {
 namespace {
-enum class Route { kNone, kAgents, kNamespaceAgents, kAgent, kExec, kTools, kSkills, kOpenApi };
+enum class Route { kNone, kAgents, kNamespaceAgents, kAgent, kExec, kTools, kSkills, kModels, kOpenApi };
 
 struct Match {
   Route route = Route::kNone;
@@ -28,6 +29,7 @@ Result<Match> MatchPath(std::string_view path) {
     if (parts[1] == "agents") return Match{Route::kAgents, {}};
     if (parts[1] == "tools") return Match{Route::kTools, {}};
     if (parts[1] == "skills") return Match{Route::kSkills, {}};
+    if (parts[1] == "models") return Match{Route::kModels, {}};
     if (parts[1] == "openapi.json") return Match{Route::kOpenApi, {}};
     return Match{};
   }
@@ -101,6 +103,7 @@ void Api::Handle(http::Request request, Respond responder) {
     case Route::kOpenApi: return responder->Reply(JsonReply(std::string(OpenApiDocument())));
     case Route::kTools: return Read(responder, [this] { return JsonReply(ToolListJson(tools_)); });
     case Route::kSkills: return Read(responder, [this] { return JsonReply(SkillListJson(*config_)); });
+    case Route::kModels: return Read(responder, [this] { return JsonReply(ModelListJson(models_())); });
     case Route::kAgents: return Read(responder, [this] { return JsonReply(AgentListJson(roster_.List())); });
     case Route::kNamespaceAgents:
       return Read(responder, [this, ns = match->agent.namespace_] {

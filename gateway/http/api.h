@@ -12,6 +12,7 @@
 #include "gateway/http/auth.h"
 #include "gateway/http/auth_notes.h"
 #include "gateway/http/exec_calls.h"
+#include "gateway/llm/llm.h"
 #include "http/http_server.h"
 
 namespace beige {
@@ -27,6 +28,7 @@ class Api {
   Api(Loop& loop, Roster& roster, CallService& calls, AuditLog& audit, const Clock& clock, Listen listen);
 
   void SetConfig(const ConfigSet& set);
+  void SetModels(std::function<std::vector<llm::ModelState>()> models) { models_ = std::move(models); }  // asked on the core thread
   void SetReady(bool ready) { ready_ = ready; }
   void CancelAll();  // at stop: running commands are answered with 503, later requests too
   size_t running() const { return execs_ ? execs_->running() : 0; }
@@ -50,6 +52,7 @@ class Api {
   std::unique_ptr<ExecCalls> execs_;
   std::shared_ptr<const GatewayConfig> config_;
   std::vector<std::shared_ptr<const ToolManifest>> tools_;
+  std::function<std::vector<llm::ModelState>()> models_ = [] { return std::vector<llm::ModelState>(); };
   bool ready_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 

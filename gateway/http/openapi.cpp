@@ -24,6 +24,7 @@ std::string_view OpenApiDocument() {
         "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ExecRequest"}}}},
         "responses": {"200": {"description": "the command has ended", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ExecResult"}}}}, "default": {"$ref": "#/components/responses/Error"}}}},
     "/v1/tools": {"get": {"summary": "Configured tools (scope read)", "responses": {"200": {"description": "items"}, "default": {"$ref": "#/components/responses/Error"}}}},
+    "/v1/models": {"get": {"summary": "Configured models and how they stand (scope read)", "responses": {"200": {"$ref": "#/components/responses/Models"}, "default": {"$ref": "#/components/responses/Error"}}}},
     "/v1/skills": {"get": {"summary": "Configured skills (scope read)", "responses": {"200": {"description": "items"}, "default": {"$ref": "#/components/responses/Error"}}}}
   },
   "components": {
@@ -33,6 +34,15 @@ std::string_view OpenApiDocument() {
       "name": {"name": "name", "in": "path", "required": true, "schema": {"type": "string"}}},
     "responses": {
       "Agents": {"description": "agents", "content": {"application/json": {"schema": {"type": "object", "properties": {"items": {"type": "array", "items": {"type": "object"}}}}}}},
+      "Models": {"description": "models", "content": {"application/json": {"schema": {"type": "object", "required": ["items"], "properties": {"items": {"type": "array", "items": {"type": "object",
+        "required": ["name", "api", "health"], "properties": {
+          "name": {"type": "string", "description": "PROVIDER/ID"},
+          "api": {"type": "string"}, "contextWindow": {"type": "integer"}, "maxTokens": {"type": "integer"},
+          "input": {"type": "array", "items": {"type": "string", "enum": ["text", "image"]}},
+          "cost": {"type": "object", "description": "US dollars for a million tokens", "additionalProperties": {"type": "number"}},
+          "health": {"type": "object", "required": ["state"], "properties": {
+            "state": {"type": "string", "enum": ["ready", "cooling"]}, "why": {"type": "string"}, "message": {"type": "string"}, "retryAfterMs": {"type": "integer"}}},
+          "running": {"type": "integer", "description": "requests of the provider"}, "waiting": {"type": "integer"}}}}}}}}},
       "Error": {"description": "why not", "content": {"application/json": {"schema": {"type": "object", "required": ["error"], "properties": {"error": {"type": "object", "required": ["code", "message"],
         "properties": {"code": {"type": "string"}, "message": {"type": "string"}, "field": {"type": "string"}}}}}}}}},
     "schemas": {

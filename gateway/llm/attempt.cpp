@@ -73,6 +73,7 @@ void Attempt::Send(AttemptSpec& spec) {
   transfer.content_type = "application/json";
   transfer.body = std::move(spec.request.body);
   for (auto& [name, value] : spec.request.headers) transfer.headers.emplace_back(name, Secret(value));
+  transfer.headers.emplace_back("user-agent", Secret("beige/" BEIGE_VERSION));
   if (!key_.empty()) {
     const auto [name, before] = AuthHeader(spec.api);
     transfer.headers.emplace_back(name, Secret(before + key_.Reveal()));
@@ -130,13 +131,14 @@ void Attempt::Drain() {
     std::lock_guard lock(inbox_->mutex);
     inbox_->drain_posted = false;
     if (inbox_->done) transfer_done_ = true;
-    if (paused_ || decoder_.ended()) return;
+    if (paused_) return;
     bytes.swap(inbox_->bytes);
     head = std::exchange(inbox_->head, std::nullopt);
     done = std::exchange(inbox_->done, std::nullopt);
     was_full = std::exchange(inbox_->full, false);
   }
   if (was_full) curl_.Resume(transfer_);
+  if (decoder_.ended()) return Deliver();
   if (head) {
     head_ = std::move(*head);
     is_stream_ = LooksLikeStream(head_);
@@ -187,17 +189,20 @@ Failure Attempt::BrokenBy(const Outcome& outcome) const {
 
 void Attempt::Deliver() {
   const auto self = self_;
-  const bool ended = decoder_.ended();
-  std::vector<Event> events = std::exchange(events_, {});
-  if (ended) {
+  if (decoder_.ended()) {
     timer_.Cancel();
     std::lock_guard lock(inbox_->mutex);
     inbox_->discard = true;
     if (inbox_->done) transfer_done_ = true;
   }
   const Sink sink = sink_;  // a copy: it may destroy this, and itself with it
-  for (Event& event : events) {
-    content_ = content_ || IsContent(event);
+  while (!events_.empty() && !paused_) {
+    Event event = std::move(events_.front());
+    events_.pop_front();
+    if (!content_ && IsContent(event)) {
+      content_ = true;
+      Watch();  // another timeout from here on
+    }
     if (auto* failed = std::get_if<Failed>(&event)) failed->failure.message = WithoutKey(std::move(failed->failure.message), key_);
     sink(event);
     if (*self == nullptr) return;

@@ -1,9 +1,9 @@
 #ifndef BEIGE_GATEWAY_LLM_ATTEMPT_H_
 #define BEIGE_GATEWAY_LLM_ATTEMPT_H_
 
+#include <deque>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "api/llm_config.h"
 #include "base/clock.h"
@@ -45,7 +45,7 @@ class Attempt {
   void Drain();
   void TakeBytes(std::string_view bytes);
   void Done(const http::client::Outcome& outcome);
-  void Deliver();  // may destroy this
+  void Deliver();  // until there are no more, or it is paused; may destroy this
   void Fail(Failure failure);
   void Watch();    // the next timeout
   Failure BrokenBy(const http::client::Outcome& outcome) const;
@@ -55,7 +55,7 @@ class Attempt {
   const LlmTimeouts timeouts_;
   const Secret key_;
   Sink sink_;
-  std::vector<Event> events_;  // decoded, not delivered yet
+  std::deque<Event> events_;  // decoded, not delivered yet
   Decoder decoder_;
   std::shared_ptr<Inbox> inbox_;
   std::shared_ptr<Attempt*> self_;  // nullptr inside once this is gone: what was posted looks there first

@@ -36,7 +36,7 @@ ALLOWED = {
     "gateway/llm": {"base", "api", "http/client", "gateway/metrics"},
     "gateway/config": {"base", "api", "gateway/audit", "gateway/roster", "gateway/calls"},
     "gateway/admin": {"base", "api", "gateway/roster", "gateway/audit", "gateway/calls"},
-    "gateway/http": {"base", "api", "http", "protocol", "gateway/config", "gateway/calls", "gateway/roster", "gateway/audit", "gateway/metrics"},
+    "gateway/http": {"base", "api", "http", "protocol", "gateway/llm", "gateway/config", "gateway/calls", "gateway/roster", "gateway/audit", "gateway/metrics"},
     "gateway/cli_socket": {"base", "api", "protocol", "gateway/calls", "gateway/roster", "gateway/link"},
     "gateway/app": {"base", "api", "http", "protocol", "gateway"},
     "cli": {"base", "api", "protocol"},

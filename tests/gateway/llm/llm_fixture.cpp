@@ -58,11 +58,11 @@ std::unique_ptr<Asked> LlmTest::Ask(const std::vector<std::string>& models, cons
     config_.llm.providers[choices.back().model.provider].models.try_emplace(choices.back().model.model);
   }
   Configure();
-  if (request.messages.empty()) request.messages = {{Role::kUser, {Text{"Hi"}}}};
   auto asked = std::make_unique<Asked>();
   asked->running = llm_->Ask({"default", agent}, std::move(choices), std::move(request), [to = asked.get()](const Event& event) {
     to->events.push_back(event);
     if (std::holds_alternative<Stopped>(event) || std::holds_alternative<Failed>(event)) to->ended = true;
+    if (std::holds_alternative<TextDelta>(event) && to->at_text) std::exchange(to->at_text, nullptr)();
   });
   return asked;
 }

@@ -19,11 +19,18 @@ namespace beige::llm {
 inline const AgentKey kAgent{"default", "a1"};
 inline const std::string kKey = "sk-canary-0123456789";
 
+inline Request Prompt() {
+  Request request;
+  request.messages = {{Role::kUser, {Text{"Hi"}}}};
+  return request;
+}
+
 // One request and what has come of it.
 struct Asked {
   std::vector<Event> events;
   bool ended = false;
   std::unique_ptr<Llm::Running> running;
+  std::function<void()> at_text;  // at the first one, from within the receiver
 
   std::vector<std::string> Described() const;
   std::string Text() const;
@@ -52,7 +59,7 @@ class LlmTest : public ::testing::Test {
 
   std::string BaseUrl(LlmApi api, int port, const std::string& scheme = "http") const;
   void Configure();  // what stands in config_
-  std::unique_ptr<Asked> Ask(const std::vector<std::string>& models, const std::string& agent = "a1", Request request = {});
+  std::unique_ptr<Asked> Ask(const std::vector<std::string>& models, const std::string& agent = "a1", Request request = Prompt());
   void Finish(Asked& asked);
   std::unique_ptr<Asked> Answer(const std::vector<std::string>& models);  // asked, and read to its end
   bool StepUntil(const std::function<bool()>& done, std::chrono::milliseconds limit = std::chrono::seconds(20));

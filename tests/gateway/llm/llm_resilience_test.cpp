@@ -67,28 +67,28 @@ TEST_F(LlmResilienceTest, AfterTheFirstContentTheStreamEndsWithOneError) {
 }
 
 TEST_F(LlmResilienceTest, AModelThatCoolsDownIsNotAsked) {
-  EXPECT_EQ(Answer({"chat/r429:7"})->Error().kind, ErrorClass::kRateLimit);
-  EXPECT_EQ(Metric(R"(beige_llm_cooldown{model="r429:7",provider="chat"})"), 1);
-  EXPECT_EQ(Answer({"chat/r429:7", "anthropic/instant"})->Text(), "ok");
+  EXPECT_EQ(Answer({"chat/r429:60"})->Error().kind, ErrorClass::kRateLimit);
+  EXPECT_EQ(Metric(R"(beige_llm_cooldown{model="r429:60",provider="chat"})"), 1);
+  EXPECT_EQ(Answer({"chat/r429:60", "anthropic/instant"})->Text(), "ok");
   EXPECT_EQ(Requests(), 2u);
   const auto began = std::chrono::steady_clock::now();
-  const auto cooling = Answer({"chat/r429:7"});
-  EXPECT_LT(std::chrono::steady_clock::now() - began, seconds(1)) << "answers at once";
+  const auto cooling = Answer({"chat/r429:60"});
+  EXPECT_LT(std::chrono::steady_clock::now() - began, seconds(3)) << "answers at once";
   EXPECT_EQ(cooling->Error().kind, ErrorClass::kCooling);
   ASSERT_TRUE(cooling->Error().retry_after);
-  EXPECT_THAT(*cooling->Error().retry_after, AllOf(Ge(seconds(1)), Le(seconds(7))));
-  EXPECT_THAT(cooling->Error().message, HasSubstr("chat/r429:7 is cooling down for "));
+  EXPECT_THAT(*cooling->Error().retry_after, AllOf(Ge(seconds(30)), Le(seconds(60))));
+  EXPECT_THAT(cooling->Error().message, HasSubstr("chat/r429:60 is cooling down for "));
   EXPECT_EQ(Requests(), 2u);
 }
 
 TEST_F(LlmResilienceTest, ACooldownSurvivesARestartAndEndsByItself) {
-  Answer({"chat/r429:2"});
+  Answer({"chat/r429:4"});
   llm_.reset();
   llm_ = std::make_unique<Llm>(loop_, clock_, metrics_, dir_ / "health.json");
-  EXPECT_EQ(Answer({"chat/r429:2"})->Error().kind, ErrorClass::kCooling);
-  EXPECT_TRUE(StepUntil([&] { return Metric(R"(beige_llm_cooldown{model="r429:2",provider="chat"})") == 0; }));
+  EXPECT_EQ(Answer({"chat/r429:4"})->Error().kind, ErrorClass::kCooling);
+  EXPECT_TRUE(StepUntil([&] { return Metric(R"(beige_llm_cooldown{model="r429:4",provider="chat"})") == 0; }));
   EXPECT_FALSE(llm_->Models().front().cooling);
-  EXPECT_EQ(Answer({"chat/r429:2"})->Error().kind, ErrorClass::kRateLimit) << "asked again";
+  EXPECT_EQ(Answer({"chat/r429:4"})->Error().kind, ErrorClass::kRateLimit) << "asked again";
   EXPECT_EQ(Requests(), 2u);
 }
 
@@ -146,14 +146,15 @@ TEST_F(LlmResilienceTest, WithoutAConnectionTheErrorSaysSo) {
   EXPECT_EQ(Answer({"nobody/m", "chat/instant"})->Text(), "ok");
 }
 
-TEST_F(LlmResilienceTest, WhoLeavesIsCancelledWithinASecondAtEveryStage) {
+TEST_F(LlmResilienceTest, WhoLeavesIsCancelledAtEveryStage) {
   for (const char* behaviour : {"hang", "hangheaders", "stall", "paced:20", "flood"}) {
     upstream_->Reset();
     auto asked = Ask({std::string("chat/") + behaviour});
+    asked->at_text = [&] { asked->running.reset(); };
     const bool content = std::string(behaviour) != "hang" && std::string(behaviour) != "hangheaders";
-    ASSERT_TRUE(StepUntil([&] { return content ? !asked->Text().empty() : upstream_->Stats()["open"] == 1; })) << behaviour;
+    ASSERT_TRUE(StepUntil([&] { return content ? asked->running == nullptr : upstream_->Stats()["open"] == 1; })) << behaviour;
     asked->running.reset();
-    EXPECT_TRUE(StepUntil([] { return upstream_->Stats()["aborted"] == 1; }, seconds(1))) << behaviour;
+    EXPECT_TRUE(StepUntil([] { return upstream_->Stats()["aborted"] == 1; }, seconds(3))) << behaviour;  // milliseconds on a machine that is not busy
   }
   EXPECT_EQ(Metric(R"(beige_llm_requests_total{agent="a1",model="hang",namespace="default",outcome="cancelled",provider="chat"})"), 1);
 }
@@ -167,9 +168,12 @@ TEST_F(LlmResilienceTest, ACancelledStreamsTokensAreCounted) {
 
 TEST_F(LlmResilienceTest, ASlowReaderHoldsTheProviderBack) {
   auto asked = Ask({"chat/flood"});
-  ASSERT_TRUE(StepUntil([&] { return !asked->Text().empty(); }));
-  asked->running->Pause();
-  const size_t events = asked->events.size();
+  size_t events = 0;
+  asked->at_text = [&] {
+    asked->running->Pause();
+    events = asked->events.size();
+  };
+  ASSERT_TRUE(StepUntil([&] { return events > 0; }));
   // What is sent ends up in the kernel's buffers, and then nothing goes any more.
   int64_t sent = -1;
   ASSERT_TRUE(StepUntil([&] {
@@ -179,14 +183,19 @@ TEST_F(LlmResilienceTest, ASlowReaderHoldsTheProviderBack) {
   }));
   EXPECT_LT(sent, 24 << 20);
   EXPECT_EQ(asked->events.size(), events);
+  bool more = false;
+  asked->at_text = [&] {
+    asked->running.reset();
+    more = true;
+  };
   asked->running->Resume();
-  EXPECT_TRUE(StepUntil([&] { return asked->events.size() > events + 1000; }));
+  EXPECT_TRUE(StepUntil([&] { return more; }));
 }
 
 TEST_F(LlmResilienceTest, NoMoreRequestsAtOnceThanTheProviderHasPlaces) {
   config_.llm.providers["chat"].concurrency = 3;
   std::vector<std::unique_ptr<Asked>> all;
-  for (int i = 0; i < 12; ++i) all.push_back(Ask({"chat/slowfirst:20"}, "a" + std::to_string(i % 3)));
+  for (int i = 0; i < 12; ++i) all.push_back(Ask({"chat/slowfirst:200"}, "a" + std::to_string(i % 3)));
   for (auto& asked : all) Finish(*asked);
   for (auto& asked : all) EXPECT_EQ(asked->Text(), "ok");
   EXPECT_EQ(upstream_->Stats()["peak"], 3);
@@ -198,7 +207,7 @@ TEST_F(LlmResilienceTest, AWaiterThatLeavesOrFailsFreesItsTurn) {
   ASSERT_TRUE(StepUntil([&] { return !first->Text().empty(); }));
   auto second = Ask({"chat/instant"}), third = Ask({"chat/instant"});
   for (int i = 0; i < 5; ++i) loop_.RunOnce(milliseconds(10));
-  EXPECT_EQ(llm_->Models().front().waiting, 0u) << "anthropic";
+  EXPECT_EQ(llm_->Models().front().waiting, 2u);
   second->running.reset();
   first->running.reset();
   Finish(*third);
@@ -223,7 +232,7 @@ TEST_F(LlmResilienceTest, TheReceiverMayDestroyTheRequestAtAnyEvent) {
     std::unique_ptr<Llm::Running> running;
     config_.llm.providers["anthropic"].models["think"];
     Configure();
-    running = llm_->Ask(kAgent, {{{"anthropic", "think"}, ThinkingLevel::kOff}}, {.messages = {{Role::kUser, {Text{"Hi"}}}}}, [&](const Event&) {
+    running = llm_->Ask(kAgent, {{{"anthropic", "think"}, ThinkingLevel::kOff}}, Prompt(), [&](const Event&) {
       if (++seen == at) running.reset();
     });
     ASSERT_TRUE(StepUntil([&] { return running == nullptr; }));

@@ -226,4 +226,17 @@ TEST(DefaultTokenTest, IsMadeOnceAndOnlyTheOwnerCanReadIt) {
   EXPECT_EQ(*ReadFile(paths.ApiToken()), first);
 }
 
+TEST_F(LiveConfigTest, AKeyOfAModelProviderIsReadAgainWhenItsFileChanges) {
+  home_.Write("key", "first-key\n");
+  WriteConfig("llm: {providers: {p: {api: openai-completions, apiKey: {file: key}, models: {m: {}}}}}\n");
+  auto config = Make();
+  ASSERT_THAT(config->Start(), IsEmpty());
+  config->Watch();
+  EXPECT_EQ(config->current().config->llm.providers.at("p").api_key.Reveal(), "first-key");
+  home_.Write("key", "second-key\n");
+  EXPECT_TRUE(StepUntil([&] { return applied_ == 1; }));
+  EXPECT_EQ(config->current().config->llm.providers.at("p").api_key.Reveal(), "second-key");
+  EXPECT_THAT(ReadFile(paths_.DataGateway() + "/last-good-config.json").value_or(""), Not(HasSubstr("-key"))) << "what is kept names where it is";
+}
+
 }  // namespace beige

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "http/http_server.h"
 #include "tests/gateway/core/client.h"
 #include "tests/gateway/outer/gateway_process.h"
@@ -65,6 +66,37 @@ TEST_F(GatewayProcessTest, MetricsAreOnAPortOfTheirOwn) {
   EXPECT_THAT(answer.head, HasSubstr("text/plain; version=0.0.4"));
   EXPECT_THAT(answer.body, HasSubstr("beige_build_info{"));
   EXPECT_EQ(client.Get("/v1/agents").status, 404);
+}
+
+TEST_F(GatewayProcessTest, ModelsAreListedWithHowTheyStandAndNeverWithAKey) {
+  gateway_.home().Write("key", "sk-canary-0123456789\n", 0600);
+  gateway_.home().Write("data/gateway/provider-health.json",
+                        R"({"v":1,"models":[{"provider":"p","model":"a/b:1","until":")" + FormatTime(std::chrono::system_clock::now() + std::chrono::hours(1)) +
+                            R"(","why":"rate_limit","message":"slow down","failures":1}]})");
+  gateway_.WriteConfig("llm: {providers: {p: {api: openai-completions, baseUrl: \"http://127.0.0.1:1\", apiKey: {file: key}, models: {\"a/b:1\": {contextWindow: 8}, c: {}}}}}\n");
+  ASSERT_TRUE(gateway_.Start()) << gateway_.Log();
+  const auto answer = gateway_.Get("/v1/models");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const json items = json::parse(answer.body)["items"];
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(items[0]["name"], "p/a/b:1");
+  EXPECT_EQ(items[0]["contextWindow"], 8);
+  EXPECT_EQ(items[0]["health"]["state"], "cooling") << "what the last run has learnt";
+  EXPECT_EQ(items[0]["health"]["why"], "rate_limit");
+  EXPECT_EQ(items[1]["health"], json({{"state", "ready"}}));
+  RawClient metrics(static_cast<uint16_t>(gateway_.Port("metricsPort")));
+  EXPECT_THAT(metrics.Get("/metrics").body, HasSubstr("beige_llm_cooldown{model=\"a/b:1\",provider=\"p\"} 1"));
+
+  // Another provider, live; a broken file changes nothing.
+  gateway_.WriteConfig("llm: {providers: {q: {api: anthropic-messages, models: {d: {}}}}}\n");
+  EXPECT_TRUE(Eventually([&] { return gateway_.Get("/v1/models").body.find("q/d") != std::string::npos; }));
+  EXPECT_THAT(metrics.Get("/metrics").body, Not(HasSubstr("provider=\"p\"")));
+  gateway_.WriteConfig("llm: {providers: {q: {api: anthropic, models: {d: {}}}}}\n");
+  EXPECT_TRUE(Eventually([&] { return gateway_.Log().find("did you mean anthropic-messages?") != std::string::npos; }));
+  EXPECT_THAT(gateway_.Get("/v1/models").body, HasSubstr("q/d"));
+  EXPECT_EQ(gateway_.Stop(), 0);
+  EXPECT_THAT(gateway_.Log(), Not(HasSubstr("canary")));
+  for (const std::string& line : gateway_.AuditLines()) EXPECT_THAT(line, Not(HasSubstr("canary")));
 }
 
 TEST_F(GatewayProcessTest, ASecondOneOnTheHomeNamesTheFirst) {

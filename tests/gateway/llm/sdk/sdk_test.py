@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The makers' own SDKs against the scripted provider of our tests, so that what it speaks is no fiction of ours.
 
-  sdk_test.py VENV    makes the virtual environment VENV with requirements.txt when it is not there, and runs the tests in it
+  sdk_test.py VENV    (a path) makes the virtual environment VENV with requirements.txt when it is not there, and runs the tests in it
 """
 import contextlib
 import fcntl
@@ -195,7 +195,7 @@ class GoogleTest(Upstream):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 2:
+    if len(sys.argv) == 2 and "/" in sys.argv[1]:
         in_venv(pathlib.Path(sys.argv[1]).resolve())
     with contextlib.suppress(KeyError):
         del os.environ["GOOGLE_API_KEY"]

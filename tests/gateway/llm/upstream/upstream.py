@@ -22,11 +22,16 @@ import urllib.parse
 STATS = {"requests": [], "open": 0, "aborted": 0, "peak": 0, "connections": 0, "sent": 0}
 
 
+class Aborted(ConnectionError):
+    """We broke the connection."""
+
+
 class Dialect:
     """What one API puts on the wire. Each method returns the bytes of one step."""
 
     def __init__(self, model):
         self.model = model
+        self.number, self.items = -1, []
 
     def sse(self, value, name=None):
         return ((f"event: {name}\n" if name else "") + "data: " + json.dumps(value) + "\n\n").encode()
@@ -133,7 +138,6 @@ class Responses(Dialect):
                 "tool_choice": "auto", "tools": [], "status": "in_progress", **fields}
 
     def begin(self):
-        self.number, self.items = -1, []
         return self.event("response.created", response=self.response())
 
     def done(self, item):
@@ -327,9 +331,9 @@ def has_result(body):
 
 
 async def serve(reader, writer):
-    STATS["connections"] += 1
+    seen = []
     try:
-        while await one(reader, writer):
+        while await one(reader, writer, seen):
             pass
     except (asyncio.IncompleteReadError, ConnectionError, asyncio.LimitOverrunError):
         pass
@@ -337,7 +341,7 @@ async def serve(reader, writer):
         writer.close()
 
 
-async def one(reader, writer):
+async def one(reader, writer, seen):
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, path, _ = head[0].split(" ")
     headers = {k.lower(): v.strip() for k, v in (line.split(":", 1) for line in head[1:] if ":" in line)}
@@ -349,6 +353,8 @@ async def one(reader, writer):
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(text) + text)
         await writer.drain()
         return True
+    STATS["connections"] += not seen  # with a request for a model
+    seen.append(path)
     body = json.loads(raw or b"{}")
     api, make, model = dialect_of(path.split("?")[0], body)
     STATS["requests"].append({"api": api, "model": model, "path": path, "headers": headers, "body": body, "at": time.monotonic()})
@@ -374,8 +380,9 @@ async def one(reader, writer):
             await writer.drain()
 
     async def abort():
+        await asyncio.sleep(0.2)  # what was sent is there before the connection breaks
         writer.transport.abort()
-        raise ConnectionResetError
+        raise Aborted
 
     behaviour, _, argument = model.partition(":")
     STATS["open"] += 1
@@ -390,6 +397,11 @@ async def one(reader, writer):
             work.cancel()
             return False
         await work
+    except Aborted:
+        raise
+    except ConnectionError:  # noticed while writing
+        STATS["aborted"] += 1
+        raise
     finally:
         STATS["open"] -= 1
         if gone.done() and not gone.cancelled() and gone.exception() is None:
