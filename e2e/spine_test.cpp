@@ -105,6 +105,7 @@ TEST_F(SpineTest, AContainerShapingChangeMakesANewContainerAndKeepsTheWorkspace)
   EXPECT_EQ(home->Sh("a1", "cat /workspace/note; echo $TZ").out, "kept\nUTC\n");
   home->AddAgent("a1", "tools: [{name: hello}]");
   ASSERT_TRUE(Eventually([&] { return home->Sh("a1", "echo ${TZ:-none}").out == "none\n"; }));
+  ASSERT_TRUE(Eventually([&] { return home->ConditionStatus("a1", "UpToDate") == "True" && home->ConditionStatus("a1", "Ready") == "True"; }));
 }
 
 TEST_F(SpineTest, AnInvalidNewVersionKeepsTheOldRunningAndSaysWhy) {

@@ -26,7 +26,8 @@ Result<> PrepareHome(const HomePaths& paths) {
     }
     if ((st.st_mode & 07777) != 0700 && ::chmod(directory.c_str(), 0700) != 0) return FailErrno(errno, "chmod " + directory);
   }
-  if (!Exists(paths.ApiTokenLink()) && ::symlink("data/gateway/api-token", paths.ApiTokenLink().c_str()) != 0) {
+  // Another `up` on this home may be at the same place; one of the two is refused later, by the lock.
+  if (::symlink("data/gateway/api-token", paths.ApiTokenLink().c_str()) != 0 && errno != EEXIST) {
     return FailErrno(errno, "link " + paths.ApiTokenLink());
   }
   return {};
