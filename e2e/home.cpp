@@ -148,6 +148,7 @@ std::string Home::ReadText(const std::string& relative) const {
 }
 
 void Home::AddShellTool(const std::string& name, const std::string& script, const std::string& manifest_extra) {
+  ASSERT_TRUE(MakeDirs(path_ + "/tools/" + name, 0755));  // a tool that works in a workspace has the agent's uid
   WriteFile("tools/" + name + "/tool.yaml",
             "name: " + name + "\ndescription: Tool " + name + " of the tests\nusage: [\"" + name + " ARGS...\"]\ncommand: [./run.sh]\n" + manifest_extra);
   WriteFile("tools/" + name + "/run.sh", "#!/bin/sh\n" + script + "\n", 0755);

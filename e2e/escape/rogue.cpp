@@ -18,14 +18,15 @@ std::unique_ptr<Home> EscapeTest::home;
 void EscapeTest::SetUpTestSuite() {
   ::setenv("BEIGE_E2E_CANARY", kHostCanary, 1);
   home = std::make_unique<Home>();
-  home->Configure("tools:\n  hello: {path: ./tools/hello}\n  probe: {path: ./tools/probe}\n  vault: {path: ./tools/vault}\n");
+  home->Configure("tools:\n  hello: {path: ./tools/hello}\n  probe: {path: ./tools/probe}\n  vault: {path: ./tools/vault}\n  vcs: {path: ./tools/vcs}\n");
   home->AddShellTool("hello", "echo hello $1");
   home->AddShellTool("probe", "eval \"$1\"", "timeout: 50s\n");
   home->WriteFile("vault.txt", std::string(kToolSecret) + "\n", 0600);
   home->AddShellTool("vault", "echo ${#TOKEN}; [ -z \"$1\" ] || echo \"$1\" > $BEIGE_TOOL_DATA/kept; [ -z \"$2\" ] || sleep \"$2\"",
                      "secrets: {TOKEN: {file: ../../vault.txt}}\n");
+  home->AddShellTool("vcs", "cd \"$BEIGE_WORKSPACE\" && eval \"$1\"", "workspace: rw\n");
   Plant(home->path() + "/tools/probe/attacker");
-  home->AddAgent("rogue", "tools: [{name: hello}, {name: probe}, {name: vault}]\nsandbox: {pidsLimit: 64, resources: {limits: {memory: 64Mi}}}");
+  home->AddAgent("rogue", "tools: [{name: hello}, {name: probe}, {name: vault}, {name: vcs}]\nsandbox: {pidsLimit: 64, resources: {limits: {memory: 64Mi}}}");
   home->AddAgent("neighbour", "tools: [{name: hello}, {name: vault}]");
   home->Up();
   home->WaitReady("rogue");

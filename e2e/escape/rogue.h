@@ -12,7 +12,8 @@
 namespace beige::e2e {
 
 // One home for all attacks: agent `rogue`, in whose workspace lies the program of attacker.c, and agent `neighbour`, who must not notice.
-// Tools: hello (both); probe, which runs its argument as a script in the cell (rogue only); vault, which has a secret (both).
+// Tools: hello (both); probe, which runs its argument as a script in the cell (rogue only); vault, which has a secret (both); vcs, which runs its argument
+// as a script in the workspace (rogue only).
 class EscapeTest : public ::testing::Test {
  protected:
   static constexpr char kHostCanary[] = "host-canary-5d41402abc4b";  // in the environment of `beige up`

@@ -20,6 +20,8 @@ namespace beige {
 namespace {
 using std::chrono::milliseconds;
 constexpr milliseconds kStartWithin{5000};
+constexpr milliseconds kWorkspaceLook{100};
+constexpr int kWorkspaceLooks = 100;
 constexpr milliseconds kFirstPause{100};
 constexpr milliseconds kLastPause{30000};
 constexpr milliseconds kSettled{5000};
@@ -68,6 +70,14 @@ void Cell::LetGo() {
 
 void Cell::Make() {
   errors_.clear();
+  // A grant comes before the operator has made a new agent's workspace and given it to the agent.
+  struct stat info {};
+  const bool ready = manifest_->workspace == ToolWorkspace::kNone || (::stat(workspace_.c_str(), &info) == 0 && info.st_uid != 0);
+  if (!ready && workspace_looks_ < kWorkspaceLooks) {
+    ++workspace_looks_;
+    timer_.Start(kWorkspaceLook, [this] { Make(); });
+    return;
+  }
   if (auto made = TryMake(); !made) {
     LetGo();
     Failed(made.error().message);
@@ -89,6 +99,8 @@ Result<> Cell::ChooseIds() {
   if (manifest_->workspace == ToolWorkspace::kNone) return {};
   struct stat info {};
   if (::stat(workspace_.c_str(), &info) != 0) return FailErrno(errno, "the agent's workspace " + workspace_);
+  // No agent is root: it was not given to the agent.
+  if (info.st_uid == 0) return Fail(Code::kUnavailable, "the agent's workspace " + workspace_ + " belongs to root, as which no tool works in it");
   if (info.st_uid == uid_) return {};
   uid_ = info.st_uid;
   gid_ = info.st_gid;

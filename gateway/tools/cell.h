@@ -85,6 +85,7 @@ class Cell final : public JobChannelOwner {
   std::string job_head_;  // fields that every job has
   State state_ = State::kStarting;
   bool retired_ = false;
+  int workspace_looks_ = 0;  // in vain
   std::string reason_;
   std::unique_ptr<JobChannel> channel_;
   pid_t pid_ = 0;

@@ -75,6 +75,8 @@ std::vector<std::string> CellCommand(const std::string& bwrap, const CellSpec& s
   Args args{bwrap, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "cell"};
   if (spec.takes_ids) Add(args, {"--info-fd", std::to_string(kCellInfoFd), "--userns-block-fd", std::to_string(kCellBlockFd)});
   if (manifest.network == ToolNetwork::kNone) args.push_back("--unshare-net");
+  // Those that bubblewrap makes on the way to a mount are its user's alone, and a tool may have another uid.
+  for (const char* path : {"/etc", "/etc/ssl", "/beige", "/beige/bin"}) Add(args, {"--perms", "0755", "--dir", path});
   AddSystem(args);
   AddEtc(args, manifest.network);
   AddProc(args);

@@ -21,6 +21,10 @@ class CellWorkspaceTest : public ::testing::Test {
   CellWorkspaceTest() : workspace_(core_.paths().Workspace(Core::RefOf("a1").key())), secret_(core_.paths().home() + "/outside") {
     (void)MakeDirs(workspace_ + "/sub", 0755);
     (void)MakeDirs(secret_, 0755);
+    if (::geteuid() == 0) {  // as the operator gives it to the agent, which is never root
+      owner_ = 200001;
+      for (const auto& path : {workspace_, workspace_ + "/sub"}) EXPECT_EQ(::chown(path.c_str(), owner_, owner_), 0);
+    }
     std::ofstream(secret_ + "/secret") << "secret\n";
     ::chmod((secret_ + "/secret").c_str(), 0640);
   }
@@ -38,6 +42,7 @@ class CellWorkspaceTest : public ::testing::Test {
   Core core_;
   const std::string workspace_;
   const std::string secret_;
+  uid_t owner_ = ::geteuid();  // of the workspace
 };
 
 TEST_F(CellWorkspaceTest, WhatAToolWritesBelongsToTheAgent) {
@@ -45,7 +50,7 @@ TEST_F(CellWorkspaceTest, WhatAToolWritesBelongsToTheAgent) {
   EXPECT_EQ(Call("/workspace/sub")["output"], "/workspace\n/workspace/sub\n");
   struct stat info {};
   ASSERT_EQ(::stat((workspace_ + "/sub/d/moved").c_str(), &info), 0);
-  EXPECT_EQ(info.st_uid, ::geteuid());
+  EXPECT_EQ(info.st_uid, owner_);
   EXPECT_EQ(ReadFile(workspace_ + "/sub/d/moved").value_or(""), "made\n");
 }
 
@@ -112,9 +117,9 @@ TEST_F(CellWorkspaceTest, AToolHasTheUidOfAnAgentThatHasOneOfItsOwnAndNoWayBack)
   ASSERT_EQ(::chown(workspace_.c_str(), 200001, 200002), 0);
   ASSERT_EQ(::chmod(workspace_.c_str(), 0700), 0);
   Ready(ToolWorkspace::kReadWrite,
-        "id -u; id -g; id -G; echo made > made && echo kept >> /data/kept && touch /tmp/t /scratch/s && echo wrote; grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status | grep -v 0000000000000000\n"
+        "id -u; id -g; id -G; test -r /etc/passwd -a -x /etc/ssl && echo etc; echo made > made && echo kept >> /data/kept && touch /tmp/t /scratch/s && echo wrote; grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status | grep -v 0000000000000000\n"
         "python3 -c 'import os; os.setuid(0)' 2>&1 | tail -1; cat /proc/1/environ 2>/dev/null; touch /tool/x 2>/dev/null && echo tool; kill -9 1 2>/dev/null; true");
-  EXPECT_EQ(Call("")["output"], "200001\n200002\n200002\nwrote\nPermissionError: [Errno 1] Operation not permitted\n");
+  EXPECT_EQ(Call("")["output"], "200001\n200002\n200002\netc\nwrote\nPermissionError: [Errno 1] Operation not permitted\n");
   struct stat info {};
   ASSERT_EQ(::stat((workspace_ + "/made").c_str(), &info), 0);
   EXPECT_EQ(info.st_uid, 200001u);
