@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,6 +10,7 @@
 
 #include "base/file_stamp.h"
 #include "base/random.h"
+#include "base/unique_fd.h"
 
 namespace beige {
 namespace fs = std::filesystem;
@@ -24,6 +26,21 @@ Result<> WriteAll(int fd, std::string_view content, const std::string& path) {
     content.remove_prefix(static_cast<size_t>(n));
   }
   return {};
+}
+
+Result<std::string> ReadAll(const UniqueFd& fd, const std::string& path, size_t limit) {
+  std::string content;
+  char chunk[65536];
+  for (;;) {
+    const ssize_t n = ::read(fd.get(), chunk, sizeof chunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return FailErrno(errno, "read " + path);
+    if (n == 0) return content;
+    content.append(chunk, static_cast<size_t>(n));
+    if (content.size() > limit) {
+      return Fail(Code::kInvalid, path + ": larger than the limit of " + std::to_string(limit) + " bytes");
+    }
+  }
 }
 
 tl::unexpected<Error> FailFs(const std::error_code& ec, std::string_view doing) { return FailErrno(ec.value(), doing); }
@@ -54,22 +71,9 @@ Result<> WriteFileAtomic(const std::string& path, std::string_view content, mode
 }
 
 Result<std::string> ReadFile(const std::string& path, size_t limit) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return FailErrno(errno, "open " + path);
-  std::string content;
-  char chunk[65536];
-  for (;;) {
-    const ssize_t n = ::read(fd.get(), chunk, sizeof chunk);
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return FailErrno(errno, "read " + path);
-    }
-    if (n == 0) return content;
-    content.append(chunk, static_cast<size_t>(n));
-    if (content.size() > limit) {
-      return Fail(Code::kInvalid, path + ": larger than the limit of " + std::to_string(limit) + " bytes");
-    }
-  }
+  return ReadAll(fd, path, limit);
 }
 
 Result<std::optional<std::string>> ReadFileIfExists(const std::string& path, size_t limit) {
@@ -103,6 +107,15 @@ Result<std::vector<std::string>> ListDir(const std::string& path) {
   if (ec) return FailFs(ec, "list " + path);
   std::sort(names.begin(), names.end());
   return names;
+}
+
+Result<std::string> ReadRegular(const std::string& path, size_t limit) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return FailErrno(errno, "open " + path);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return FailErrno(errno, "stat " + path);
+  if (!S_ISREG(info.st_mode)) return Fail(Code::kInvalid, path + ": want a regular file");
+  return ReadAll(fd, path, limit);
 }
 
 FileStamp StampOf(const std::string& path) {

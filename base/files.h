@@ -23,6 +23,9 @@ Result<std::optional<std::string>> ReadFileIfExists(const std::string& path, siz
 
 // mkdir -p; directories that it makes get `mode` exactly, whatever the umask says.
 Result<> MakeDirs(const std::string& path, mode_t mode);
+// Whole content of a regular file (links are followed), for paths that somebody else may have made: never waits for a FIFO or a device that
+// has the name. Invalid for anything but a regular file, and beyond `limit` bytes; NotFound, Denied as the kernel says.
+Result<std::string> ReadRegular(const std::string& path, size_t limit);
 Result<> RemoveFile(const std::string& path);  // absent is success
 // Never follows links; absent is success. Directories without rights for their owner, and ones of any depth, go as well; what can't be
 // removed is the first error, and the rest is gone.

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/tokens.h"
 #include "base/files.h"
 #include "base/unix_socket.h"
 #include "cli/home_agents.h"
@@ -41,6 +42,8 @@ std::optional<GatewayConfig> CheckGateway(const HomePaths& paths, const EnvLooku
       check.problems.push_back({paths.GatewayYaml(), 0, 0, "skills." + name + ".path", "want a folder with SKILL.md, got " + skill.path + " which has none", "InvalidSpec"});
     }
   }
+  // The default token is made by the gateway's first start.
+  if (!loaded.value->tokens.empty()) static_cast<void>(LoadTokens(*loaded.value, paths, check.problems));
   return loaded.value;
 }
 

@@ -7,6 +7,8 @@
 
 namespace beige::cli {
 namespace {
+constexpr size_t kMaxAgentFile = 4u << 20;
+
 bool IsAgentFile(const std::string& name) {
   return !name.starts_with(".") && (name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json"));
 }
@@ -22,7 +24,7 @@ std::map<AgentKey, Agent> ReadStatuses(const HomePaths& paths) {
     const std::string directory = JoinPath(paths.StatusDir(), ns);
     for (const auto& name : Names(directory)) {
       if (name.starts_with(".") || !name.ends_with(".json")) continue;
-      const auto text = ReadFile(JoinPath(directory, name));
+      const auto text = ReadRegular(JoinPath(directory, name), kMaxAgentFile);
       if (!text) continue;  // removed since it was listed
       if (auto agent = DecodeAgent(*text)) statuses[agent->key()] = std::move(*agent);
     }
@@ -68,7 +70,7 @@ std::vector<std::string> AgentFiles(const HomePaths& paths) {
 std::map<AgentKey, Definition> ReadDefinitions(const HomePaths& paths, std::vector<Problem>* orphans) {
   std::map<AgentKey, Definition> definitions;
   for (const auto& file : AgentFiles(paths)) {
-    const auto text = ReadFile(file);
+    const auto text = ReadRegular(file, kMaxAgentFile);
     if (!text) {
       if (orphans != nullptr) orphans->push_back({file, 0, 0, "", text.error().message, "InvalidSpec"});
       continue;

@@ -7,9 +7,10 @@
 namespace beige::cli {
 namespace {
 using nlohmann::json;
+constexpr size_t kMaxInfo = 16u << 20;
 
 std::optional<json> ReadObject(const std::string& path) {
-  const auto text = ReadFile(path);
+  const auto text = ReadRegular(path, kMaxInfo);  // the gateway may write there
   if (!text) return std::nullopt;
   json value = json::parse(*text, nullptr, false);
   if (!value.is_object()) return std::nullopt;

@@ -61,8 +61,17 @@ std::string Printable(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out;
   out.reserve(text.size());
-  for (const char c : text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     const auto u = static_cast<unsigned char>(c);
+    // U+0080 to U+009F, which some terminals obey as they do an escape.
+    if (u == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) >= 0x80 && static_cast<unsigned char>(text[i + 1]) < 0xa0) {
+      const auto next = static_cast<unsigned char>(text[++i]);
+      out += "\\xc2\\x";
+      out += kHex[next >> 4];
+      out += kHex[next & 15];
+      continue;
+    }
     if (u >= 0x20 && u != 0x7f) {
       out += c;
     } else if (c == '\n') {

@@ -228,7 +228,7 @@ int RunDetached(const Globals& globals) {
   const UniqueFd reader(ends[0]);
   UniqueFd writer(ends[1]);
   const std::string log_path = paths.ProcessLog(kSupervisorLog);
-  UniqueFd log(::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  UniqueFd log(::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));  // the gateway may have left a FIFO there
   if (!log) return Report("up", FailErrno(errno, "open " + log_path).value());
   SpawnRequest request;
   request.argv = {ExecutableDir() + "/beige", "up", "--home", paths.home(), "--ready-fd", "3"};

@@ -78,7 +78,7 @@ bool OperatorAnswers(const HomePaths& paths, pid_t pid) {
 }
 
 std::string LastLogWord(const std::string& log) {
-  const auto text = ReadFile(log, 64u << 20);
+  const auto text = ReadRegular(log, 64u << 20);
   if (!text) return "";
   std::string_view rest = *text;
   std::string fallback;

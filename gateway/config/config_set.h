@@ -11,7 +11,7 @@
 #include "api/config.h"
 #include "api/load.h"
 #include "api/paths.h"
-#include "gateway/config/tokens.h"
+#include "api/tokens.h"
 
 namespace beige {
 

@@ -9,7 +9,7 @@
 #include "api/config.h"
 #include "base/guarded.h"
 #include "base/result.h"
-#include "gateway/config/tokens.h"
+#include "api/tokens.h"
 #include "http/http_server.h"
 
 namespace beige {

@@ -79,7 +79,7 @@ struct Metrics::State {
 };
 
 Metrics::Metrics() : state_(std::make_unique<State>()) {
-  state_->build.Add({{"program", "beige-operator"}, {"version", BEIGE_VERSION}}).Set(1);
+  state_->build.Add({{"component", "operator"}, {"version", BEIGE_VERSION}}).Set(1);
   for (const char* result : {"success", "error", "requeue"}) state_->reconciles.Add({{"result", result}});
   state_->reconcile_seconds.Add({}, kSeconds);
   state_->start_seconds.Add({}, kSeconds);

@@ -19,12 +19,21 @@ std::vector<std::string> Sockets(const std::string& configured) {
 }
 }  // namespace
 
+namespace {
+// "registry/team" allows registry/team/x and not registry/team-of-somebody-else/x.
+bool BeginsWithPart(const std::string& image, const std::string& prefix) {
+  if (!image.starts_with(prefix) || prefix.empty()) return false;
+  const std::string_view ends = "/:@";
+  return image.size() == prefix.size() || ends.find(prefix.back()) != std::string_view::npos || ends.find(image[prefix.size()]) != std::string_view::npos;
+}
+}  // namespace
+
 Permissions CheckPermissions(const AgentSpec& spec, const OperatorConfig& config, const HomePaths& paths, const std::string& engine_socket) {
   Permissions result;
   const std::string& image = spec.sandbox.image;
   if (!image.empty() && !config.allowed_image_prefixes.empty() &&
       std::none_of(config.allowed_image_prefixes.begin(), config.allowed_image_prefixes.end(),
-                   [&](const std::string& prefix) { return image.starts_with(prefix); })) {
+                   [&](const std::string& prefix) { return BeginsWithPart(image, prefix); })) {
     result.refused.push_back("spec.sandbox.image: " + image + " begins with none of the prefixes that operator.yaml allows");
   }
   for (const Volume& volume : spec.sandbox.volumes) {

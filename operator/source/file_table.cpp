@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/files.h"
-#include "operator/source/read_regular.h"
 
 namespace beige {
 namespace fs = std::filesystem;

@@ -72,6 +72,15 @@ TEST(MakeDirsTest, GivesTheModeToEveryDirectoryThatItMakesAndToNoOther) {
   EXPECT_EQ(ModeOf(dir / "a/b/c"), 0755u);
 }
 
+TEST(ReadRegularTest, NeverWaitsForAFifo) {
+  TempDir dir;
+  ASSERT_EQ(::mkfifo((dir / "fifo").c_str(), 0600), 0);
+  EXPECT_FALSE(ReadRegular(dir / "fifo", 100));
+  dir.Write("file", "text");
+  EXPECT_EQ(ReadRegular(dir / "file", 100).value_or(""), "text");
+  EXPECT_FALSE(ReadRegular(dir / "file", 3)) << "over the limit";
+}
+
 TEST(RemoveTreeTest, NeverFollowsLinks) {
   TempDir kept;
   TempDir dir;

@@ -52,7 +52,7 @@ TEST(InitTest, MakesADirectoryAndChangesNothingInAHome) {
 TEST(ConfigCheckTest, PrintsEveryProblemOfEveryFileAndExitsWithTwo) {
   const Home home;
   home.Write("operator.yaml", "apiVersion: beige.dev/v1alpha1\nkind: OperatorConfig\nengin: {type: docker}\n");
-  home.Write("gateway.yaml", "apiVersion: beige.dev/v1alpha1\nkind: GatewayConfig\ntools:\n  kv: {path: ./tools/kv}\n  gone: {path: ./tools/gone}\n");
+  home.Write("gateway.yaml", "apiVersion: beige.dev/v1alpha1\nkind: GatewayConfig\nhttp: {tokens: [{name: ci, file: ./absent.token, scopes: [read]}]}\ntools:\n  kv: {path: ./tools/kv}\n  gone: {path: ./tools/gone}\n");
   home.Write("tools/kv/tool.yaml", "name: other\ndescription: d\ncommand: [/bin/true]\n");
   home.Write("agents.d/a.yaml", AgentText("a1", "  sandbox: {pidsLimit: many}\n"));
   home.Write("agents.d/b.yaml", "a: [\n");
@@ -60,7 +60,7 @@ TEST(ConfigCheckTest, PrintsEveryProblemOfEveryFileAndExitsWithTwo) {
   home.Write("agents.d/d.yaml", AgentText("c1"));
   const Outcome check = home.Beige({"config", "check"});
   EXPECT_EQ(check.status, 2);
-  for (const char* part : {"operator.yaml:3:", "did you mean", "tools.gone.path", "tools/kv/tool.yaml", "want \"kv\"", "agents.d/a.yaml:5:", "spec.sandbox.pidsLimit",
+  for (const char* part : {"operator.yaml:3:", "did you mean", "http.tokens[0].file", "tools.gone.path", "tools/kv/tool.yaml", "want \"kv\"", "agents.d/a.yaml:5:", "spec.sandbox.pidsLimit",
                            "agents.d/b.yaml:", "agents.d/d.yaml", "already defined in"}) {
     EXPECT_THAT(check.err, HasSubstr(part));
   }

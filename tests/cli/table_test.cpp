@@ -20,6 +20,7 @@ TEST(TableTest, MakesControlCharactersVisible) {
   table.Add({"\x1b[2Jx\ny"});
   EXPECT_EQ(table.Render(false), "\\x1b[2Jx\\ny\n");
   EXPECT_EQ(Printable("tab\there"), "tab\\there");
+  EXPECT_EQ(Printable("\xc2\x9b" "2J \xc3\xa9"), "\\xc2\\x9b" "2J \xc3\xa9") << "a control character of two bytes, and a letter that is none";
 }
 
 TEST(TableTest, RoundsAgesDown) {

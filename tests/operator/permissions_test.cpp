@@ -151,6 +151,12 @@ TEST_F(PermissionsTest, ImagesAreHeldToTheirPrefixesAndTheDefaultIsNot) {
   EXPECT_FALSE(refused("registry.example.org/team/x:1"));
   EXPECT_TRUE(refused("registry.example.org/teamx"));
   EXPECT_TRUE(refused("debian:12"));
+  config.allowed_image_prefixes = {"registry.example.org/team", "debian"};
+  EXPECT_FALSE(refused("registry.example.org/team/x:1"));
+  EXPECT_FALSE(refused("debian:12"));
+  EXPECT_FALSE(refused("debian@sha256:00"));
+  EXPECT_TRUE(refused("registry.example.org/team-of-others/x:1")) << "a prefix ends where a part of the name ends";
+  EXPECT_TRUE(refused("debian.example.com/x"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-#ifndef BEIGE_GATEWAY_CONFIG_TOKENS_H_
-#define BEIGE_GATEWAY_CONFIG_TOKENS_H_
+#ifndef BEIGE_API_TOKENS_H_
+#define BEIGE_API_TOKENS_H_
 
 #include <string>
 #include <vector>

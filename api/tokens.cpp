@@ -1,4 +1,4 @@
-#include "gateway/config/tokens.h"
+#include "api/tokens.h"
 
 #include <algorithm>
 
