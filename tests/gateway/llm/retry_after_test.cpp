@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace beige::llm {
 namespace {
 using std::chrono::milliseconds;
@@ -12,7 +14,7 @@ Wait Of(const HeaderList& headers) { return RetryAfterOf(headers, kNoon); }
 }  // namespace
 
 TEST(RetryAfterTest, AllFormsOfTheHeader) {
-  const std::pair<const char*, Wait> rows[] = {
+  const std::pair<std::string, Wait> rows[] = {
       {"7", seconds(7)},
       {" 7 ", seconds(7)},
       {"0.25", milliseconds(250)},
@@ -22,7 +24,7 @@ TEST(RetryAfterTest, AllFormsOfTheHeader) {
       {"Sun Nov 29 12:01:30 2026", seconds(90)},
       {"Fri, 31 Dec 9999 23:59:59 GMT", kLongestWait},
       {"999999999999999999999999", kLongestWait},
-      {std::string(400, '9').c_str(), std::nullopt},
+      {std::string(400, '9'), std::nullopt},
       {"Sun, 29 Nov 2026 11:00:00 GMT", std::nullopt},
       {"0", std::nullopt},
       {"-5", std::nullopt},
