@@ -1,8 +1,10 @@
 #include "api/yaml_reader.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <sstream>
 #include <unordered_map>
 
 #include "api/problems.h"
@@ -15,6 +17,7 @@ constexpr size_t kMaxBytes = 1u << 20;
 constexpr size_t kMaxNodes = 20'000;        // aliases are counted each time: a bomb of 10^10 values ends here
 constexpr size_t kMaxScalarBytes = 4u << 20;
 constexpr int kMaxDepth = 64;
+constexpr int kMaxDocuments = 4096;
 // A last document of our own. yaml-cpp takes a quote that is never closed to the end of the text without a word; at a document marker
 // inside of quotes it complains.
 constexpr const char* kSentinel = "beige-end-of-file";
@@ -166,7 +169,30 @@ bool Prepare(std::string_view text, std::string& out, Problems& problems) {
 
 constexpr const char* kInQuotes = "illegal document indicator in scalar";
 
-std::vector<YAML::Node> Parse(const std::string& text) { return YAML::LoadAll(text + "\n---\n" + kSentinel + "\n"); }
+class Silence final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+std::vector<YAML::Node> Parse(const std::string& text) {
+  const std::string whole = text + "\n---\n" + kSentinel + "\n";
+  // Of some malformed texts yaml-cpp makes empty documents without end (found by fuzzing), so they are counted before they are kept.
+  std::istringstream in(whole);
+  YAML::Parser parser(in);
+  Silence nobody;
+  for (int documents = 0; parser.HandleNextDocument(nobody); ++documents) {
+    if (documents > kMaxDocuments) throw YAML::ParserException(YAML::Mark::null_mark(), "more than " + std::to_string(kMaxDocuments) + " documents");
+  }
+  return YAML::LoadAll(whole);
+}
 
 // yaml-cpp sees at the end that a quote is open. It was opened on the last line that, as an end, still leaves it open.
 int LineOfOpenQuote(const std::string& text, int lines) {

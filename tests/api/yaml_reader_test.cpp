@@ -51,6 +51,10 @@ TEST(YamlReaderTest, GivesEveryPlainScalarItsOneType) {
   EXPECT_EQ(RootOf("a: -9223372036854775808")["a"].integer, INT64_MIN);
 }
 
+TEST(YamlReaderTest, ATextOfWhichTheParserMakesDocumentsWithoutEndIsRefused) {
+  EXPECT_FALSE(ProblemsIn("{\"apiVersion\":\"beige.spec:\nalpha1\",\"\357\273\277d\":\"Ag,ent\",\"metadades[criame\":\"a\"},\"spec\":{}}\":\"Ag,ent\",\"metadata\":{\"Aame\":\"a\"},\"sp").empty());
+}
+
 TEST(YamlReaderTest, QuotedScalarsAndBlocksAreText) {
   const YamlNode root = RootOf("a: \"12\"\nb: 'true'\nc: \"null\"\nd: |\n  yes\n  no\ne: >-\n  x\n  y\nf: !!str 12\n");
   EXPECT_EQ(root["a"].text, "12");
