@@ -1,13 +1,12 @@
 #include "gateway/http/exec_body.h"
 
-#include <openssl/evp.h>
-
 #include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
 #include "api/suggest.h"
 #include "base/clock.h"
+#include "base/random.h"
 #include "gateway/calls/exec_rules.h"
 
 namespace beige {
@@ -36,17 +35,6 @@ struct Strictness {
 };
 
 std::string ShownType(const json& value) { return value.type_name(); }
-
-Result<std::string> DecodeBase64(const std::string& text) {
-  if (text.size() % 4 != 0) return Fail(Code::kInvalid, "want base64 with padding, got " + std::to_string(text.size()) + " characters");
-  std::string out(text.size() / 4 * 3, '\0');
-  const int n = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-  if (n < 0) return Fail(Code::kInvalid, "want base64");
-  size_t padding = 0;
-  while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
-  out.resize(static_cast<size_t>(n) - padding);
-  return out;
-}
 
 bool IsVariableName(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
@@ -120,7 +108,7 @@ tl::expected<ExecBody, BodyError> DecodeExecBody(std::string_view text) {
   auto input = StringField(body, "stdin");
   if (!input) return tl::make_unexpected(input.error());
   if (*encoding == "base64") {
-    auto bytes = DecodeBase64(*input);
+    auto bytes = Base64Decode(*input);
     if (!bytes) return Bad("stdin", "stdin: " + bytes.error().message);
     *input = std::move(*bytes);
   }

@@ -51,6 +51,7 @@ struct Prompt {
   std::string text{};
   std::vector<llm::Image> images{};
   bool steer = false;     // while a turn runs: told to the model at its next step, instead of queued behind the turn
+  bool detach = false;    // its turn runs although the caller left, after a restart too; who does not want that aborts it when he leaves
   // "provider/model" and level for this session from now on; absent = as it was (a new session: the agent's first choice).
   std::optional<std::string> model{};
   std::optional<llm::ThinkingLevel> thinking{};
@@ -92,7 +93,7 @@ class Sessions {
   Sessions(const Sessions&) = delete;
   Sessions& operator=(const Sessions&) = delete;
 
-  void SetConfig(std::shared_ptr<const GatewayConfig> config);
+  void SetConfig(std::shared_ptr<const GatewayConfig> config, std::vector<std::shared_ptr<const ToolManifest>> tools);
 
   // Accepted once it is in the session's file. Its turn begins on a later turn of the loop.
   void Submit(Prompt prompt, Done<Accepted> done);

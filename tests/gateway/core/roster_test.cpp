@@ -146,6 +146,23 @@ TEST_F(RosterTest, ASkillThatCantBeShownKeepsNothingElseBack) {
   EXPECT_EQ(Status("a1", "kv"), 126);
 }
 
+TEST_F(RosterTest, ModelsThatNoConfigurationKnowsAreToldAndNothingElseSuffers) {
+  core_.config.llm.providers["local"].models["qwen/3:8b"] = {};
+  core_.Configure();
+  admin::Grant grant;
+  grant.agent = Core::RefOf("a1");
+  grant.tools = {"kv"};
+  grant.model_choices = {{"local/qwen/3:8b", "off"}, {"local/other", "low"}, {"nobody/knows", "off"}};
+  const auto in_force = core_.On([&] { return core_.roster().Put(grant); });
+  ASSERT_TRUE(in_force) << in_force.error().message;
+  EXPECT_EQ(in_force->unknown_models, (std::vector<std::string>{"local/other", "nobody/knows"}));
+  EXPECT_EQ(Status("a1", "kv"), 0);
+  for (const ModelChoice& bad : {ModelChoice{"qwen", "off"}, ModelChoice{"a/", "off"}, ModelChoice{"a/b", "more"}}) {
+    grant.model_choices = {bad};
+    EXPECT_FALSE(core_.On([&] { return core_.roster().Put(grant); })) << bad.name << " " << bad.thinking_level;
+  }
+}
+
 TEST_F(RosterTest, ARemovalThatFailedIsDoneByTheNextOne) {
   core_.Grant("a1", {"kv"});
   const std::string uid = Core::UidOf("a1");
@@ -252,6 +269,16 @@ TEST(DescriptorBudgetTest, LinksGetTheirShareOfALowLimitAndAllOfItBackWhenAgents
     return std::string("none");
   };
   EXPECT_NE(limit_said().find("the limit is 12 "), std::string::npos) << limit_said();
+  // A grant that can't be stored changes no share.
+  const std::string grants = core.paths().GrantsDir();
+  ASSERT_TRUE(RemoveTree(grants));
+  ASSERT_TRUE(WriteFileAtomic(grants, "", 0600));
+  admin::Grant grant;
+  grant.agent = Core::RefOf("a1");
+  grant.generation = 2;
+  ASSERT_FALSE(core.On([&] { return core.roster().Put(grant); }));
+  EXPECT_TRUE(Eventually([&] { return limit_said().find("the limit is 12 ") != std::string::npos; })) << limit_said();
+  ASSERT_TRUE(RemoveFile(grants));
   ASSERT_TRUE(core.On([&] { return core.roster().Remove(Core::UidOf("a2")); }));
   EXPECT_TRUE(Eventually([&] { return limit_said().find("the limit is 44 ") != std::string::npos; })) << limit_said();
 }
