@@ -13,7 +13,7 @@
 namespace beige::cli {
 namespace {
 using nlohmann::ordered_json;
-constexpr size_t kShownMessages = 6;  // of a session that is gone on with
+constexpr size_t kShownMessages = 10;  // records of a session that is gone on with
 
 struct Entry {
   const char* name;
@@ -110,7 +110,7 @@ bool Chat::Open(const std::string& id) {
   if (summary.id.empty()) return Failed({Code::kUnavailable, "the gateway's answer is not a session; is it of another version? see 'beige status'"}) == kDone;
   session_ = summary.id;
   answering_ = summary.model;
-  if (on_terminal_) Print(ConversationText(session, palette_, true) + "\n");
+  if (on_terminal_) Print(ConversationText(session, palette_) + "\n");
   return true;
 }
 

@@ -68,7 +68,6 @@ int RunPrompt(const Globals& globals, const PromptOptions& options) {
   if (const auto gateway = FindGateway(paths); !gateway) return Report("prompt", gateway.error());
   if (const int status = AwaitReady(globals, "prompt", options.name, options.timeout); status != kDone) return status;
 
-  ::signal(SIGPIPE, SIG_IGN);
   CaughtSignals signals({SIGINT, SIGTERM, SIGHUP});
   const bool on_terminal = ::isatty(STDERR_FILENO) == 1;
   TurnView view({WantsColour(STDERR_FILENO), on_terminal, false, on_terminal ? CurrentTerminalSize().columns : size_t{120}});

@@ -13,7 +13,7 @@ constexpr std::pair<std::string_view, Kind> kKinds[] = {
     {"accepted", Kind::kAccepted}, {"turn", Kind::kTurn},     {"steer", Kind::kSteer},   {"model", Kind::kModel},     {"text", Kind::kText},
     {"thinking", Kind::kThinking}, {"writing", Kind::kWriting}, {"call", Kind::kCall},   {"output", Kind::kOutput},   {"result", Kind::kResult},
     {"usage", Kind::kUsage},       {"compacted", Kind::kCompacted}, {"done", Kind::kDone}, {"error", Kind::kError},   {"aborted", Kind::kAborted},
-    {"reset", Kind::kReset}};
+    {"reset", Kind::kReset},       {"waiting", Kind::kWaiting}};
 
 std::string TextOf(const ordered_json& value, const char* key) {
   const auto it = value.find(key);
@@ -79,14 +79,14 @@ SessionEvent ReadSessionEvent(std::string_view name, std::string_view data) {
   event.prompt = TextOf(value, "prompt");
   event.id = TextOf(value, "id");
   event.name = TextOf(value, event.kind == Kind::kModel ? "model" : "name");
-  event.text = TextOf(value, event.kind == Kind::kError || event.kind == Kind::kReset ? "message" : event.kind == Kind::kCompacted ? "summary" : "text");
+  event.text = TextOf(value, event.kind == Kind::kError || event.kind == Kind::kWaiting || event.kind == Kind::kReset ? "message" : event.kind == Kind::kCompacted ? "summary" : "text");
   event.stream = TextOf(value, "stream");
   event.diff = TextOf(value, "diff");
   event.stop = TextOf(value, "stop");
   event.code = TextOf(value, "code");
   event.ahead = NumberOf(value, "ahead");
   event.bytes = NumberOf(value, "bytes");
-  event.retry_after_ms = NumberOf(value, "retryAfterMs");
+  event.retry_after_ms = NumberOf(value, event.kind == Kind::kWaiting ? "ms" : "retryAfterMs");
   if (const auto it = value.find("error"); it != value.end() && it->is_boolean()) event.is_error = it->get<bool>();
   if (event.kind == Kind::kUsage) event.usage = ReadUsage(value);
   if (event.kind == Kind::kCall) {

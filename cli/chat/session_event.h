@@ -22,22 +22,22 @@ TokenUsage ReadUsage(const nlohmann::ordered_json& value);  // what is not there
 
 // One event of docs/sessions.md. Fields that its kind does not have are empty.
 struct SessionEvent {
-  enum class Kind { kAccepted, kTurn, kSteer, kModel, kText, kThinking, kWriting, kCall, kOutput, kResult, kUsage, kCompacted, kDone, kError, kAborted, kReset, kOther };
+  enum class Kind { kAccepted, kTurn, kSteer, kModel, kText, kThinking, kWriting, kCall, kOutput, kResult, kUsage, kCompacted, kWaiting, kDone, kError, kAborted, kReset, kOther };
   Kind kind = Kind::kOther;  // kOther: one that this program does not know
   std::string session;
   std::string prompt;
   std::string id;       // of a call
   std::string name;     // of a call; of a model
-  std::string text;     // text, thinking, output, result; message of error and reset
+  std::string text;     // text, thinking, output, result; message of error, waiting and reset
   std::string call;     // kCall: as a person reads it, "exec ls -la"; may hold any character
   std::string stream;   // of output: stdout, stderr
   std::string diff;
   std::string stop;     // of done
-  std::string code;     // of error
+  std::string code;     // of error and waiting
   bool is_error = false;
   int64_t ahead = 0;    // of accepted
   int64_t bytes = 0;    // of writing
-  int64_t retry_after_ms = 0;
+  int64_t retry_after_ms = 0;  // of error; of waiting: how long
   TokenUsage usage;
 };
 SessionEvent ReadSessionEvent(std::string_view name, std::string_view data);

@@ -36,7 +36,7 @@ std::string SessionRoute(const AgentKey& agent, const std::string& session);
 std::string SessionTable(const std::vector<SessionSummary>& sessions, SystemTime now, bool wide, bool numbered);
 
 // A session (a summary with "messages") as a person reads it: who said what, calls with their arguments, results cut, diffs.
-std::string ConversationText(const nlohmann::ordered_json& session, const Palette& palette, bool with_head);
+std::string ConversationText(const nlohmann::ordered_json& session, const Palette& palette);
 
 }  // namespace beige::cli
 

@@ -74,7 +74,7 @@ int RunSessionsShow(const Globals& globals, const SessionsOptions& options) {
   } else if (globals.output == Output::kName) {
     PrintLine("session/" + Printable(options.id));
   } else {
-    Print(ConversationText(document, Palette::Of(WantsColour(STDOUT_FILENO)), true));
+    Print(ConversationText(document, Palette::Of(WantsColour(STDOUT_FILENO))));
   }
   return kDone;
 }

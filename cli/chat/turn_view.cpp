@@ -14,6 +14,8 @@ std::string StopText(const std::string& stop) {
   return "the turn ended: " + stop;
 }
 
+std::string Seconds(int64_t ms) { return FormatDuration(std::chrono::ceil<std::chrono::seconds>(std::chrono::milliseconds(ms))); }
+
 // The last line that says something: of a command's result, why it failed.
 std::string LastLine(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
@@ -49,6 +51,7 @@ std::string TurnView::On(const SessionEvent& event) {
     case Kind::kUsage: usage_ += event.usage; return "";
     case Kind::kSteer: return clear + Note(palette_.dim, "told in between: " + Cut(ForTerminal(event.text), 60));
     case Kind::kCompacted: return clear + Note(palette_.dim, "what was said before is now a summary of " + BytesText(static_cast<int64_t>(event.text.size())));
+    case Kind::kWaiting: return clear + Note(palette_.dim, event.code + ": " + event.text + "; waits " + Seconds(event.retry_after_ms) + " and asks again");
     case Kind::kReset: return clear + Note(palette_.dim, event.text);
     case Kind::kDone: return clear + OnDone(event);
     case Kind::kError: return clear + OnError(event);
@@ -175,7 +178,7 @@ std::string TurnView::OnDone(const SessionEvent& event) {
 
 std::string TurnView::OnError(const SessionEvent& event) {
   std::string text = event.code + ": " + event.text;
-  if (event.retry_after_ms > 0) text += "; try again in " + FormatDuration(std::chrono::ceil<std::chrono::seconds>(std::chrono::milliseconds(event.retry_after_ms)));
+  if (event.retry_after_ms > 0) text += "; try again in " + Seconds(event.retry_after_ms);
   return Close() + Note(palette_.red, text) + Ended();
 }
 

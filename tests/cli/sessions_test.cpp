@@ -36,10 +36,10 @@ TEST(SessionsTest, ShowIsAConversationToRead) {
   const Outcome show = home.Beige({"sessions", "show", "a1", "S1"});
   EXPECT_EQ(show.status, 0) << show.err;
   EXPECT_EQ(show.out,
-            "work\nS1, test/one, 1 turn, 2.0k tokens, $0.0042\n\nyou\n  work\n\ntest/one\n  I'll look.\n  > exec ls -la\n"
-            "  file 0\n  file 1\n  file 2\n  file 3\n  file 4\n  file 5\n  file 6\n  file 7\n  file 8\n  file 9\n  file 10\n  file 11\n  ... 18 more lines\n\n"
-            "test/one\n  > patch notes.txt\n  @@ -1,2 +1,2 @@\n  -old line\n  +new line\n   kept\n\ntest/one\n  All done.\n");
-  EXPECT_EQ(json::parse(home.Beige({"sessions", "show", "a1", "S1", "-o", "json"}).out)["messages"].size(), 6u);
+            "work\nS1, test/one, 1 turn, 2.0k tokens, $0.0042\n\nyou  2026-11-29 12:00\n  work\n\ntest/one  2026-11-29 12:00\n  Hm.\n  I'll look.\n  > exec ls -la\n"
+            "  file 0\n  file 1\n  file 2\n  file 3\n  file 4\n  file 5\n  file 6\n  file 7\n  file 8\n  file 9\n  file 10\n  file 11\n  ... 18 more lines\n"
+            "  > patch notes.txt\n  @@ -1,2 +1,2 @@\n  -old line\n  +new line\n   kept\n  All done.\n");
+  EXPECT_EQ(json::parse(home.Beige({"sessions", "show", "a1", "S1", "-o", "json"}).out)["messages"].size(), 7u);
   home.Beige({"sessions", "show", "a1", "S1", "--limit", "2"});
   EXPECT_EQ(talker.Requests("GET /v1/namespaces/default/agents/a1/sessions/S1?limit=2").size(), 1u);
 }
