@@ -76,6 +76,15 @@ Result<TurnResult> FollowTurn(const HomePaths& paths, const AgentKey& agent, con
   const auto ended = [&] { return turn.aborted || !turn.stop.empty() || !turn.error_code.empty(); };
   bool asked = false;  // for the turn to be aborted
   for (;;) {
+    // The connection alone would do too, but then nobody could say what became of the turn. The id comes with the first event.
+    if (turn.signal != 0 && !asked && !turn.prompt.empty()) {
+      asked = true;
+      const auto taken_back = AskGateway(paths, "POST", route + "/sessions/" + UrlEncoded(turn.session) + "/abort", ordered_json{{"prompt", turn.prompt}}.dump());
+      if (!taken_back) {
+        turn.left = true;
+        return turn;
+      }
+    }
     pollfd entries[] = {{stream.fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
     ::poll(entries, 2, -1);
     while (const int signal = entries[1].revents != 0 ? signals.Read() : 0) {
@@ -83,15 +92,6 @@ Result<TurnResult> FollowTurn(const HomePaths& paths, const AgentKey& agent, con
       const bool again = turn.signal != 0;
       turn.signal = signal;
       if (again || signal != SIGINT) {
-        turn.left = true;
-        return turn;
-      }
-    }
-    // The connection alone would do too, but then nobody could say what became of the turn. The id comes with the first event.
-    if (turn.signal != 0 && !asked && !turn.prompt.empty()) {
-      asked = true;
-      const auto taken_back = AskGateway(paths, "POST", route + "/sessions/" + UrlEncoded(turn.session) + "/abort", ordered_json{{"prompt", turn.prompt}}.dump());
-      if (!taken_back) {
         turn.left = true;
         return turn;
       }
