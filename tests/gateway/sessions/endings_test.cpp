@@ -23,7 +23,7 @@ class EndingsTest : public SessionsTest {
 
 TEST_F(EndingsTest, AnAbortedAnswerIsKeptAsFarAsItWentAndTheProviderIsToldAtOnce) {
   Grant({"paced:20"});
-  Eye eye;
+  Eye& eye = NewEye();
   const Accepted accepted = Begin("talk", eye);
   ASSERT_TRUE(Eventually([&] { return eye.Of("text").size() >= 3; }));
   ASSERT_TRUE(Abort(accepted.session));
@@ -42,7 +42,7 @@ TEST_F(EndingsTest, AnAbortedAnswerIsKeptAsFarAsItWentAndTheProviderIsToldAtOnce
 TEST_F(EndingsTest, AbortEndsWhatRunsInTheSandbox) {
   Grant({"obey"});
   core_->On([&] { calls_->script["wait"] = {.hang = true}; });
-  Eye eye;
+  Eye& eye = NewEye();
   const Accepted accepted = Begin(R"(CALL exec {"command":"wait"})", eye);
   ASSERT_TRUE(Eventually([&] { return core_->On([&] { return !calls_->started.empty(); }); }));
   ASSERT_TRUE(Abort(accepted.session, accepted.prompt));
@@ -53,7 +53,7 @@ TEST_F(EndingsTest, AbortEndsWhatRunsInTheSandbox) {
 
 TEST_F(EndingsTest, APromptThatWaitsCanBeTakenBackAlone) {
   Grant({"paced:20"});
-  Eye eye;
+  Eye& eye = NewEye();
   const Accepted first = Begin("talk", eye);
   const auto second = Submit(Say("not this", first.session));
   ASSERT_TRUE(second);
@@ -69,7 +69,7 @@ TEST_F(EndingsTest, APromptThatWaitsCanBeTakenBackAlone) {
 TEST_F(EndingsTest, AnAnswerThatBreaksEndsWithOneErrorAndIsKept) {
   Grant({"cut"});
   const Accepted accepted = Talk("hi");
-  EXPECT_EQ(eye().Names(), "turn model text error");
+  EXPECT_EQ(eye().Names(), "turn model text usage error");
   EXPECT_EQ(eye().Of("error")[0].data["code"], "network");
   Grant({"obey"});
   Talk("again", accepted.session);
@@ -116,7 +116,7 @@ TEST_F(EndingsTest, AboveTheThresholdASummaryIsMadeBeforeTheModelRefuses) {
   Grant({"obey"});
   const Accepted accepted = Talk(std::string(4000, 'a'));
   EXPECT_TRUE(eye().Of("compacted").empty());
-  Talk(std::string(4000, 'b'), accepted.session);
+  Talk(std::string(8000, 'b'), accepted.session);
   EXPECT_EQ(eye().Of("compacted").size(), 1u) << eye().Names();
 }
 
@@ -126,7 +126,7 @@ TEST_F(EndingsTest, CompactionByHandIsRefusedWhileATurnRuns) {
   const Accepted first = Talk("one");
   Talk("two", first.session);
   const auto compact = [&] { return Get<void>([&](Done<> done) { sessions_->Compact(Agent(), first.session, std::move(done)); }); };
-  Eye eye;
+  Eye& eye = NewEye();
   Begin(R"(CALL exec {"command":"wait"})", eye, first.session);
   ASSERT_TRUE(Eventually([&] { return !eye.Of("call").empty(); }));
   const auto busy = compact();
@@ -151,7 +151,7 @@ TEST_F(EndingsTest, AnAgentWithoutAModelOrSuspendedSaysSo) {
 
 TEST_F(EndingsTest, ARemovedAgentsConversationsEnd) {
   Grant({"paced:50"});
-  Eye eye;
+  Eye& eye = NewEye();
   const Accepted accepted = Begin("talk", eye);
   ASSERT_TRUE(Eventually([&] { return !eye.Of("text").empty(); }));
   ASSERT_TRUE(core_->On([&] { return core_->roster().Remove(Agent().uid); }));
@@ -164,7 +164,7 @@ TEST_F(EndingsTest, ARemovedAgentsConversationsEnd) {
 TEST_F(EndingsTest, NothingRunsWhenTheSessionCanNotBeWritten) {
   Grant({"obey"});
   core_->On([&] { calls_->script["wait"] = {.hang = true}; });
-  Eye eye;
+  Eye& eye = NewEye();
   const Accepted accepted = Begin(R"(CALL exec {"command":"wait"})", eye);
   ASSERT_TRUE(Eventually([&] { return core_->On([&] { return !calls_->started.empty(); }); }));
   ASSERT_TRUE(RemoveFile(File(accepted.session)));

@@ -63,7 +63,7 @@ TEST_F(FilesTest, ACallOfACrashIsNeverRunAgainAndTheModelHearsOfIt) {
 TEST_F(FilesTest, WhoDidNotWaitIsAnsweredAfterARestartAndWhoLeftIsNot) {
   Grant({"obey"});
   Leave("waits", {First("waits"), Said{"p1", "local", "gone", {}}, Said{"p2", "local", "still wanted", {}, false, true}});
-  Eye eye;
+  Eye& eye = NewEye();
   ASSERT_TRUE(Get<WatchId>([&](Done<WatchId> done) { sessions_->Watch(Agent(), "waits", "", &eye, std::move(done)); }));
   ASSERT_TRUE(Eventually([&] { return eye.Ended("p2"); }));
   EXPECT_EQ(LastBody()["messages"].size(), 1u);
@@ -109,7 +109,7 @@ TEST_F(FilesTest, ADeletedSessionIsGone) {
   Grant({"paced:20"});
   const auto accepted = Submit(Say("talk"));
   ASSERT_TRUE(accepted);
-  Eye eye;
+  Eye& eye = NewEye();
   Follow(*accepted, eye);
   ASSERT_TRUE(Eventually([&] { return !eye.Of("text").empty(); }));
   ASSERT_TRUE(Get<void>([&](Done<> done) { sessions_->Delete(Agent(), accepted->session, std::move(done)); }));

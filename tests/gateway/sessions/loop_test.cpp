@@ -52,7 +52,7 @@ TEST_F(SessionsTest, CallsOfOneAnswerRunSideBySide) {
   core_->On([&] { calls_->script["true"] = {.hang = true}; });
   const auto accepted = Submit(Say("go"));
   ASSERT_TRUE(accepted);
-  Eye eye;
+  Eye& eye = NewEye();
   Follow(*accepted, eye);
   ASSERT_TRUE(Eventually([&] { return core_->On([&] { return calls_->started.size(); }) == 5; }));
   for (int i = 0; i < 5; ++i) core_->On([&] { calls_->Finish("true", {"x"}); });
@@ -92,7 +92,7 @@ TEST_F(SessionsTest, ASecondPromptWaitsForItsTurn) {
   core_->On([&] { calls_->script["wait"] = {.hang = true}; });
   const auto first = Submit(Say(R"(CALL exec {"command":"wait"})"));
   ASSERT_TRUE(first);
-  Eye eye;
+  Eye& eye = NewEye();
   Follow(*first, eye);
   ASSERT_TRUE(Eventually([&] { return !eye.Of("call").empty(); }));
   const auto second = Submit(Say("later", first->session));
@@ -109,7 +109,7 @@ TEST_F(SessionsTest, SteeringIsToldInTheMiddleOfATurn) {
   core_->On([&] { calls_->script["wait"] = {.hang = true}; });
   const auto first = Submit(Say(R"(CALL exec {"command":"wait"})"));
   ASSERT_TRUE(first);
-  Eye eye;
+  Eye& eye = NewEye();
   Follow(*first, eye);
   ASSERT_TRUE(Eventually([&] { return !eye.Of("call").empty(); }));
   Prompt steer = Say("use the other file", first->session);
@@ -136,7 +136,7 @@ TEST_F(SessionsTest, OnlyTheAgentsOwnModelsCanBeChosen) {
   prompt.thinking = llm::ThinkingLevel::kHigh;
   const auto accepted = Submit(prompt);
   ASSERT_TRUE(accepted);
-  Eye eye;
+  Eye& eye = NewEye();
   Follow(*accepted, eye);
   ASSERT_TRUE(Eventually([&] { return eye.Ended(accepted->prompt); }));
   EXPECT_EQ(eye.Of("model")[0].data["model"], "up/instant");
@@ -165,11 +165,11 @@ TEST_F(SessionsTest, AWatcherThatComesBackMissesNothing) {
   Grant({"obey"});
   const Accepted first = Talk("one");
   const std::string middle = eye().All()[2].id;
-  Eye late;
+  Eye& late = NewEye();
   ASSERT_TRUE(Get<WatchId>([&](Done<WatchId> done) { sessions_->Watch(Agent(), first.session, middle, &late, std::move(done)); }));
   ASSERT_EQ(late.All().size(), eye().All().size() - 3);
   EXPECT_EQ(late.All()[0].id, eye().All()[3].id);
-  Eye stranger;
+  Eye& stranger = NewEye();
   const auto bad = Get<WatchId>([&](Done<WatchId> done) { sessions_->Watch(Agent(), first.session, "yesterday", &stranger, std::move(done)); });
   EXPECT_FALSE(bad);
 }

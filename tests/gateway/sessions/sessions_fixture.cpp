@@ -8,7 +8,8 @@ llm::Upstream* SessionsTest::upstream_ = nullptr;
 
 CallService::Id ScriptedCalls::Start(CallRequest request, CallSink* sink) {
   const Id id = ++last_;
-  const std::string asked = request.args.empty() ? "" : request.args[0];
+  std::string asked = request.args.empty() ? "" : request.args[0];
+  asked.erase(0, asked.find('=') + 1);  // "command=ls"
   started.push_back(std::move(request));
   open_[id] = {sink, asked};
   const auto found = script.find(asked);
@@ -146,8 +147,7 @@ void SessionsTest::Follow(const Accepted& accepted, Eye& eye) {
 }
 
 Accepted SessionsTest::Talk(const std::string& text, const std::string& session) {
-  eyes_.push_back(std::make_unique<Eye>());
-  eye_ = eyes_.back().get();
+  eye_ = &NewEye();
   const auto accepted = Submit(Say(text, session));
   EXPECT_TRUE(accepted) << accepted.error().message;
   if (!accepted) return {};

@@ -97,6 +97,7 @@ class SessionsTest : public ::testing::Test {
   void Follow(const Accepted& accepted, Eye& eye);
   std::string Answer() const { return eye_->Text(); }
   Eye& eye() { return *eye_; }
+  Eye& NewEye() { return *eyes_.emplace_back(std::make_unique<Eye>()); }  // lives as long as it may be told something
   nlohmann::json Show(const std::string& session);
   std::string File(const std::string& session) const;
   // What the provider was last asked.
