@@ -56,7 +56,7 @@ std::string_view OpenApiDocument() {
         "env": {"type": "object", "additionalProperties": {"type": "string"}},
         "cwd": {"type": "string", "description": "inside the sandbox; a relative one is taken from /workspace"}}},
       "PolicyAnswer": {"type": "object", "required": ["tool", "kind", "decision", "rule", "generation"], "properties": {
-        "tool": {"type": "string"}, "kind": {"type": "string", "enum": ["tool", "exec"]},
+        "tool": {"type": "string"}, "kind": {"type": "string", "enum": ["tool", "exec", "core_tool"]},
         "decision": {"type": "string", "enum": ["allow", "deny"]}, "rule": {"type": "string"}, "reason": {"type": "string"}, "exitCode": {"type": "integer"},
         "exists": {"type": "boolean"}, "granted": {"type": "boolean"}, "offered": {"type": "boolean"}, "notOffered": {"type": "string"},
         "generation": {"type": "integer"}}},
