@@ -17,6 +17,7 @@ class HomePaths {
   std::string GatewayYaml() const { return home_ + "/gateway.yaml"; }                // p
   std::string OperatorYaml() const { return home_ + "/operator.yaml"; }              // p
   std::string AgentsDir() const { return home_ + "/agents.d"; }                      // p
+  std::string ChatHistory() const { return home_ + "/chat-history"; }                // p; 0600, what was typed to `beige chat`
   std::string ApiToken() const { return home_ + "/data/gateway/api-token"; }         // g; <home>/api-token links to it
   std::string ApiTokenLink() const { return home_ + "/api-token"; }                  // s
 

@@ -72,6 +72,17 @@ std::string Printable(std::string_view text) {
       out += kHex[next & 15];
       continue;
     }
+    // U+2028 to U+202E and U+2066 to U+2069: ends of lines, and marks that turn the direction of text, so that it reads otherwise than it is.
+    if (u == 0xe2 && i + 2 < text.size()) {
+      const auto second = static_cast<unsigned char>(text[i + 1]);
+      const auto third = static_cast<unsigned char>(text[i + 2]);
+      if ((second == 0x80 && third >= 0xa8 && third <= 0xae) || (second == 0x81 && third >= 0xa6 && third <= 0xa9)) {
+        out += second == 0x80 ? "\\u202" : "\\u206";
+        out += kHex[third & 15];
+        i += 2;
+        continue;
+      }
+    }
     if (u >= 0x20 && u != 0x7f) {
       out += c;
     } else if (c == '\n') {

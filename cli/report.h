@@ -34,7 +34,8 @@ void PrintWarning(std::string_view command, std::string_view message);
 int Report(std::string_view command, const Error& error);
 int Report(std::string_view command, Status status, std::string_view message);
 
-// The text with control characters as \xNN: what an agent wrote must not drive the terminal of the person who reads it.
+// The text with control characters as \xNN and marks of text direction as \uNNNN: what an agent wrote must not drive the terminal of the
+// person who reads it, nor read otherwise than it is.
 std::string Printable(std::string_view text);
 
 // True when the stream (1 or 2) is a terminal that wants colour (NO_COLOR is unset).

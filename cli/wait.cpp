@@ -27,7 +27,7 @@ std::string GoalText(const WaitGoal& goal) {
   return goal.condition + (goal.status == Truth::kTrue ? "" : "=" + std::string(WordOf(kTruths, goal.status)));
 }
 
-int WaitForOne(const Globals& globals, const WaitGoal& goal, const std::string& name, SteadyTime deadline, const std::string& limit) {
+int WaitForOne(const Globals& globals, const std::string& command, const WaitGoal& goal, const std::string& name, SteadyTime deadline, const std::string& limit) {
   const HomePaths paths = globals.paths();
   const AgentKey key = globals.Key(name);
   Watch watch;
@@ -37,7 +37,7 @@ int WaitForOne(const Globals& globals, const WaitGoal& goal, const std::string& 
     WatchAgents(watch, paths);
     const auto view = ReadAgent(paths, key);
     if (!view && !goal.deletion && !seen) {
-      return Report("wait", kNotFound, AgentTitle(key) + ": no such agent; 'beige get agents -A' lists them, 'beige apply -f FILE' adds one");
+      return Report(command, kNotFound, AgentTitle(key) + ": no such agent; 'beige get agents -A' lists them, 'beige apply -f FILE' adds one");
     }
     seen = true;
     state = Judge(goal, view);
@@ -45,11 +45,10 @@ int WaitForOne(const Globals& globals, const WaitGoal& goal, const std::string& 
     if (!watch.Wait(deadline) && std::chrono::steady_clock::now() >= deadline) {
       const auto info = ReadOperatorInfo(paths);
       const bool running = info && IsRunning(info->pid, kOperatorProcess);
-      return Report("wait", kTimedOut, AgentTitle(key) + " is not " + GoalText(goal) + " after " + limit + ": " + state.why + "; " +
+      return Report(command, kTimedOut, AgentTitle(key) + " is not " + GoalText(goal) + " after " + limit + ": " + state.why + "; " +
                                            (running ? "see 'beige describe agent " + name + "'" : "the operator is not running, start it with 'beige up'"));
     }
   }
-  PrintLine(AgentTitle(key) + (goal.deletion ? " deleted" : " condition met"));
   return kDone;
 }
 }  // namespace
@@ -102,9 +101,16 @@ int RunWait(const Globals& globals, const WaitOptions& options) {
   if (!timeout) return Report("wait", kUsage, "--timeout: want a duration such as 60s, got \"" + options.timeout + "\"");
   const auto deadline = std::chrono::steady_clock::now() + *timeout;
   for (const auto& name : options.names) {
-    if (const int status = WaitForOne(globals, *goal, name, deadline, options.timeout); status != kDone) return status;
+    if (const int status = WaitForOne(globals, "wait", *goal, name, deadline, options.timeout); status != kDone) return status;
+    PrintLine(AgentTitle(globals.Key(name)) + (goal->deletion ? " deleted" : " condition met"));
   }
   return kDone;
+}
+
+int AwaitReady(const Globals& globals, const std::string& command, const std::string& name, const std::string& timeout) {
+  const auto limit = ParseDuration(timeout);
+  if (!limit) return Report(command, kUsage, "--timeout: want a duration such as 60s, got \"" + timeout + "\"");
+  return WaitForOne(globals, command, WaitGoal{false, "Ready", Truth::kTrue}, name, std::chrono::steady_clock::now() + *limit, timeout);
 }
 
 }  // namespace beige::cli

@@ -35,6 +35,9 @@ struct WaitOptions {
 // `beige wait agent NAME`: driven by changes of the status files; 124 with the latest reason when the time is over.
 int RunWait(const Globals& globals, const WaitOptions& options);
 
+// For commands that need the agent: kDone when it is Ready; else `command` has said why, as `beige wait` does, and the exit status is given.
+int AwaitReady(const Globals& globals, const std::string& command, const std::string& name, const std::string& timeout);
+
 }  // namespace beige::cli
 
 #endif

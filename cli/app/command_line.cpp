@@ -15,6 +15,9 @@
 #include "cli/app/internal.h"
 #include "cli/apply.h"
 #include "cli/audit.h"
+#include "cli/chat/chat.h"
+#include "cli/chat/prompt.h"
+#include "cli/chat/sessions.h"
 #include "cli/check.h"
 #include "cli/completion/scripts.h"
 #include "cli/doctor/doctor.h"
@@ -48,6 +51,8 @@ class CommandLine {
     AddViews();
     AddWait();
     AddExec();
+    AddTalk();
+    AddSessions();
     AddRecords();
     AddAnswers();
   }
@@ -174,6 +179,63 @@ class CommandLine {
     exec->add_option("COMMAND", exec_words_, "the command, after --");
   }
 
+  void AddTalk() {
+    const auto models = [](CLI::App* command, std::string& model, std::string& thinking, std::string& timeout) {
+      command->add_option("--model", model, "PROVIDER/ID for the session from now on; one of the agent's choices");
+      command->add_option("--thinking", thinking, "how much the model thinks, from now on")->check(CLI::IsMember({"off", "minimal", "low", "medium", "high"}));
+      command->add_option("--timeout", timeout, "how long to wait for the agent to be ready (default 60s)");
+    };
+    auto* chat = Command(app_, "chat", "Talk to an agent in the terminal", "beige chat researcher --continue", [this] { return RunChat(globals_, chat_); });
+    chat->add_option("NAME", chat_.name, "the agent's name")->required();
+    chat->add_option("--session", chat_.session, "go on with this session (default: a new one)");
+    chat->add_flag("-c,--continue", chat_.go_on, "go on with the newest session");
+    models(chat, chat_.model, chat_.thinking, chat_.timeout);
+    auto* prompt = Command(app_, "prompt", "Say one thing to an agent and print its final answer", "beige prompt researcher \"What is in data.csv?\"\n  git diff | beige prompt researcher -o json -",
+                           [this] { return RunPrompt(globals_, prompt_); });
+    prompt->add_option("NAME", prompt_.name, "the agent's name")->required();
+    prompt->add_option("TEXT", prompt_.text, "what is said; - or absent: stdin");
+    prompt->add_option("--session", prompt_.session, "go on with this session (default: a new one)");
+    prompt->add_option("--image", prompt_.images, "a FILE that the model sees: PNG, JPEG, GIF or WebP; repeatable")->expected(1)->take_all();
+    prompt->add_flag("-v,--verbose", prompt_.verbose, "show on stderr what the agent calls");
+    models(prompt, prompt_.model, prompt_.thinking, prompt_.timeout);
+  }
+
+  void AddSessions() {
+    auto* sessions = Command(app_, "sessions", "An agent's conversations: list, show, change", "beige sessions researcher", nullptr);
+    sessions->require_subcommand(0, 1);
+    sessions->add_option("NAME", sessions_name_, "the agent whose sessions are listed");
+    sessions->callback([this, sessions] {
+      if (sessions->get_subcommands().empty()) {
+        sessions_.name = sessions_name_;
+        run_ = [this] { return RunSessionsList(globals_, sessions_); };
+      } else if (!sessions_name_.empty()) {
+        run_ = [this] { return Report("sessions", kUsage, "one word too many: \"" + sessions_name_ + "\"; see 'beige sessions --help'"); };
+      }
+    });
+    const auto add = [&](const char* name, const char* what, const std::string& example, int (*run)(const Globals&, const SessionsOptions&), bool with_id) {
+      CLI::App* command = Command(*sessions, name, what, example, [this, run] { return run(globals_, sessions_); });
+      command->add_option("NAME", sessions_.name, "the agent's name")->required();
+      if (with_id) command->add_option("ID", sessions_.id, "the session's id")->required();
+      return command;
+    };
+    const auto thinking = [&](CLI::App* command) {
+      command->add_option("--thinking", sessions_.thinking, "how much it thinks")->check(CLI::IsMember({"off", "minimal", "low", "medium", "high"}));
+    };
+    add("list", "The same as 'beige sessions NAME', also for an agent called show or new", "beige sessions list researcher", RunSessionsList, false);
+    add("show", "What was said and done", "beige sessions show researcher 01J9Z3NDEKTSV4RRFFQ69G5FAV", RunSessionsShow, true)
+        ->add_option("--limit", sessions_.limit, "only the last N messages")
+        ->check(CLI::Range(1, 1 << 30));
+    auto* fresh = add("new", "Make an empty session and print its id", "beige sessions new researcher -o name", RunSessionsNew, false);
+    fresh->add_option("--model", sessions_.model, "PROVIDER/ID; one of the agent's choices");
+    thinking(fresh);
+    add("delete", "Delete a session; what runs in it is aborted", "beige sessions delete researcher 01J9Z3NDEKTSV4RRFFQ69G5FAV", RunSessionsDelete, true);
+    add("abort", "Take back what runs and what waits in a session", "beige sessions abort researcher 01J9Z3NDEKTSV4RRFFQ69G5FAV", RunSessionsAbort, true);
+    add("compact", "Replace what was said by a summary", "beige sessions compact researcher 01J9Z3NDEKTSV4RRFFQ69G5FAV", RunSessionsCompact, true);
+    auto* model = add("model", "Which model answers from now on", "beige sessions model researcher 01J9Z3NDEKTSV4RRFFQ69G5FAV openai/gpt-5 --thinking high", RunSessionsModel, true);
+    model->add_option("MODEL", sessions_.model, "PROVIDER/ID; one of the agent's choices")->required();
+    thinking(model);
+  }
+
   void AddRecords() {
     auto* audit = Command(app_, "audit", "The audit log", "beige audit tail -f", nullptr);
     auto* tail = Command(*audit, "tail", "The latest records", "beige audit tail -f --agent researcher", [this] { return RunAuditTail(globals_, tail_); });
@@ -229,6 +291,10 @@ class CommandLine {
   WaitOptions wait_;
   ExecOptions exec_;
   std::vector<std::string> exec_words_;
+  ChatOptions chat_;
+  PromptOptions prompt_;
+  SessionsOptions sessions_;
+  std::string sessions_name_;
   AuditTailOptions tail_;
   std::string audit_id_;
   LogsOptions logs_;

@@ -91,7 +91,13 @@ std::string BashCompletion(const CommandTree& root) {
     if (!command.commands.empty()) {
       std::vector<std::string> names;
       for (const auto& child : command.commands) names.push_back(child.name);
-      arguments += "    " + Quoted(path + " 0") + ") _beige_reply choices " + Quoted(Joined(names)) + " ;;\n";
+      arguments += "    " + Quoted(path + " 0") + ") _beige_reply choices " + Quoted(Joined(names));
+      // A command that takes either: `sessions show` and `sessions NAME`.
+      if (!command.arguments.empty()) {
+        arguments += "; local -a commands=(\"${COMPREPLY[@]}\"); " + Reply(KindOf(command.arguments[0]), command.arguments[0].choices) +
+                     "; COMPREPLY=(\"${commands[@]}\" \"${COMPREPLY[@]}\")";
+      }
+      arguments += " ;;\n";
     }
     for (size_t i = 0; i < command.arguments.size(); ++i) {
       const auto& argument = command.arguments[i];

@@ -7,7 +7,7 @@ namespace {
 ValueKind OfName(const std::string& name) {
   if (name == "NAME" || name == "--agent") return ValueKind::kAgents;
   if (name == "TOOL") return ValueKind::kTools;
-  if (name == "--filename") return ValueKind::kFiles;
+  if (name == "--filename" || name == "--image") return ValueKind::kFiles;
   if (name == "DIR" || name == "--home") return ValueKind::kDirectories;
   if (name == "--namespace") return ValueKind::kNamespaces;
   return ValueKind::kNone;

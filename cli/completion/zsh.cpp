@@ -84,7 +84,8 @@ std::string ZshCompletion(const CommandTree& root) {
         cases += "        " + child.name + ") " + FunctionName(child_path) + " ;;\n";
       }
       out += ")\n  _arguments -C -S" + specs + " \\\n    '1:command:->command' '*::argument:->argument'\n";
-      out += "  case $state in\n    command) _describe command commands ;;\n    argument)\n      case $line[1] in\n" + cases + "      esac ;;\n  esac\n}\n";
+      const bool either = !command.arguments.empty() && KindOf(command.arguments[0]) == ValueKind::kAgents;  // `sessions show` and `sessions NAME`
+      out += std::string("  case $state in\n    command) _describe command commands") + (either ? "; _beige_agents" : "") + " ;;\n    argument)\n      case $line[1] in\n" + cases + "      esac ;;\n  esac\n}\n";
       return;
     }
     for (size_t i = 0; i < command.arguments.size(); ++i) {

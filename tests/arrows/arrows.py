@@ -45,7 +45,7 @@ ALLOWED = {
     "bench": {"base", "api", "protocol"},
 }
 # Header -> how many .cpp files of the product may include it, directly.
-FEW = {"boost/beast": 1, "boost/asio": 3, "CLI/CLI.hpp": 2, "cpprest/": 1, "curl/curl.h": 2, "yaml-cpp/": 2}
+FEW = {"boost/beast": 1, "boost/asio": 3, "CLI/CLI.hpp": 2, "cpprest/": 1, "curl/curl.h": 2, "histedit.h": 1, "yaml-cpp/": 2}
 # Folders that must stay pure: no I/O headers.
 PURE = {"gateway/policy": ("fcntl.h", "sys/socket.h", "fstream", "base/files.h", "base/loop.h", "base/log.h"),}
 PURE_FILES = {"plan.cpp": ("fcntl.h", "sys/socket.h", "fstream", "base/files.h", "base/loop.h", "base/log.h", "base/unix_socket.h"),

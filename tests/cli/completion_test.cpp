@@ -58,6 +58,9 @@ TEST(CompletionTest, BashAsksBeigeForNamesInTheHomeOfTheLine) {
   const Home home;
   home.Write("agents.d/a.yaml", AgentText("researcher"));
   home.Write("agents.d/b.yaml", AgentText("writer"));
+  EXPECT_THAT(Complete({"beige", "--home", home.path(), "chat", "r"}), ElementsAre("researcher"));
+  EXPECT_THAT(Complete({"beige", "--home", home.path(), "sessions", ""}), IsSupersetOf({"show", "delete", "researcher", "writer"}));
+  EXPECT_THAT(Complete({"beige", "--home", home.path(), "sessions", "show", ""}), ElementsAre("researcher", "writer"));
   home.Write("gateway.yaml", "apiVersion: beige.dev/v1alpha1\nkind: GatewayConfig\ntools: {kv: {path: ./kv}}\n");
   EXPECT_THAT(Complete({"beige", "--home", home.path(), "exec", "-it", ""}), ElementsAre("researcher", "writer"));
   EXPECT_THAT(Complete({"beige", "exec", "--home", home.path(), "--timeout", "30s", "r"}), ElementsAre("researcher"));

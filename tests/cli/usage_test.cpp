@@ -35,6 +35,14 @@ TEST(UsageTest, BadUsageIsOneLineThatSaysWhatToDo) {
       {{"exec", "a1", "--env", "X", "--", "ls"}, 125, "want KEY=VALUE"},
       {{"exec", "a1", "--", "ls"}, 125, "run/cli.sock: nobody listens there); start it with 'beige up'"},
       {{"status"}, 5, "start it with 'beige up'"},
+      {{"prompt"}, 2, "beige: prompt: NAME is required; see 'beige prompt --help'"},
+      {{"prompt", "a1", "hi", "--thinking", "deep"}, 2, "deep not in {"},
+      {{"prompt", "a1", "hi"}, 5, "start it with 'beige up'"},
+      {{"chat", "a1"}, 5, "start it with 'beige up'"},
+      {{"chat", "a1", "--session", "S", "--continue"}, 2, "want one of them"},
+      {{"sessions"}, 2, "want the NAME of an agent"},
+      {{"sessions", "show", "a1"}, 2, "beige: sessions show: ID is required; see 'beige sessions show --help'"},
+      {{"sessions", "a1"}, 5, "start it with 'beige up'"},
       {{"explain"}, 2, "beige: explain: FIELD is required; see 'beige explain --help'"},
       {{"policy", "explain", "a1"}, 2, "beige: policy explain: TOOL is required; see 'beige policy explain --help'"},
       {{"policy", "explain", "a1", "kv"}, 5, "start it with 'beige up'"},
@@ -54,6 +62,7 @@ TEST(UsageTest, EveryCommandHasHelpWithAnExample) {
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"up"}, {"down"}, {"status"}, {"version"}, {"init"}, {"config", "check"}, {"apply"}, {"delete"}, {"get"}, {"describe"}, {"wait"}, {"exec"},
         {"audit", "tail"}, {"audit", "show"}, {"logs"}, {"events"},
+        {"chat"}, {"prompt"}, {"sessions"}, {"sessions", "list"}, {"sessions", "show"}, {"sessions", "new"}, {"sessions", "delete"}, {"sessions", "abort"}, {"sessions", "compact"}, {"sessions", "model"},
         {"doctor"}, {"adopt"}, {"explain"}, {"policy", "explain"}, {"completion"}}) {
     std::vector<std::string> arguments = command;
     arguments.push_back("--help");
