@@ -41,6 +41,7 @@ class Responder {
   virtual void Begin(Response head) = 0;
   virtual bool Write(std::string bytes) = 0;
   virtual void End() = 0;
+  virtual size_t unsent() const { return 0; }  // bytes of Write that the peer's side of the kernel has not taken yet
   // Runs once, on the server's thread, when the peer has gone before the answer was complete.
   virtual void OnGone(std::function<void()> fn) = 0;
 };

@@ -54,7 +54,8 @@ std::string EncodeHead(const Response& response, Framing framing, size_t length,
   AppendHeader(out, "Date", HttpDate());
   if (!response.content_type.empty()) AppendHeader(out, "Content-Type", response.content_type);
   for (const auto& [name, value] : response.headers) AppendHeader(out, name, value);
-  if (framing == Framing::kLength) AppendHeader(out, "Content-Length", std::to_string(length));
+  const bool bodiless = response.status == 204 || response.status == 304;  // RFC 9110: without a length
+  if (framing == Framing::kLength && !bodiless) AppendHeader(out, "Content-Length", std::to_string(length));
   if (framing == Framing::kChunked) AppendHeader(out, "Transfer-Encoding", "chunked");
   AppendHeader(out, "X-Content-Type-Options", "nosniff");
   AppendHeader(out, "Connection", keep_alive ? "keep-alive" : "close");
