@@ -18,13 +18,6 @@ constexpr std::array<std::string_view, kLlmApis> kBaseUrls = {"https://api.anthr
 constexpr size_t kMaxModelId = 256;
 constexpr double kMostPerMillion = 1e6;
 
-LlmApi ApiOf(const std::string& word) {
-  for (size_t i = 0; i < kApis.size(); ++i) {
-    if (kApis[i] == word) return static_cast<LlmApi>(i);
-  }
-  return LlmApi::kOpenAiCompletions;  // the schema has reported it
-}
-
 // Host and port: between the scheme and the first slash.
 std::string_view AuthorityOf(std::string_view url) {
   url.remove_prefix(url.find("://") + 3);
@@ -95,7 +88,7 @@ LlmTimeouts TimeoutsOf(ConfigReader& reader, const YamlNode& node, const std::st
 
 LlmProviderConfig ProviderOf(ConfigReader& reader, const YamlNode& node, const std::string& path) {
   LlmProviderConfig provider;
-  provider.api = ApiOf(node["api"].text);
+  provider.api = ParseLlmApi(node["api"].text).value_or(LlmApi::kOpenAiCompletions);  // else the schema has reported it
   provider.base_url = BaseUrlOf(reader, node["baseUrl"], PathOf(path, "baseUrl"), provider.api);
   if (const YamlNode* key = node.Find("apiKey")) {
     provider.api_key = reader.SecretAt(*key, PathOf(path, "apiKey"));
@@ -136,6 +129,13 @@ LlmConfig LlmOf(ConfigReader& reader, const YamlNode& llm) {
   }
   if (!config.ca_file.empty()) config.files.push_back(config.ca_file);
   return config;
+}
+
+std::optional<LlmApi> ParseLlmApi(std::string_view word) {
+  for (size_t i = 0; i < kApis.size(); ++i) {
+    if (kApis[i] == word) return static_cast<LlmApi>(i);
+  }
+  return std::nullopt;
 }
 
 std::string_view LlmApiName(LlmApi api) { return kApis[static_cast<size_t>(api)]; }

@@ -11,6 +11,7 @@ namespace beige {
 // `llm` of gateway.yaml; problems go to the reader.
 LlmConfig LlmOf(ConfigReader& reader, const YamlNode& llm);
 
+std::optional<LlmApi> ParseLlmApi(std::string_view word);
 std::string_view LlmApiName(LlmApi api);  // as gateway.yaml has it
 
 }  // namespace beige

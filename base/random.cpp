@@ -61,6 +61,17 @@ std::string Base64Encode(std::string_view bytes) {
   return out;
 }
 
+Result<std::string> Base64Decode(std::string_view text) {
+  if (text.size() % 4 != 0) return Fail(Code::kInvalid, "want base64 with padding, got " + std::to_string(text.size()) + " characters");
+  std::string out(text.size() / 4 * 3, '\0');
+  const int n = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  if (n < 0) return Fail(Code::kInvalid, "want base64");
+  size_t padding = 0;
+  while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
+  out.resize(static_cast<size_t>(n) - padding);
+  return out;
+}
+
 std::string RandomToken() {
   std::string text = Base64Encode(RandomBytes(32));
   while (!text.empty() && text.back() == '=') text.pop_back();

@@ -110,7 +110,7 @@ class Foreground {
     for (;;) {
       // Until both answer their files are looked at; after that only ends, signals and changes of the home or of masked directories
       // wake the loop, and once a minute it looks for an engine that was started since.
-      supervisor.RunOnce(!ready ? milliseconds(10) : MaskIsGone(view_) ? milliseconds(100) : milliseconds(60000), {signals_.get(), watch_.fd()});
+      supervisor.RunOnce(!ready ? milliseconds(10) : !masks_watched_ ? milliseconds(100) : milliseconds(60000), {signals_.get(), watch_.fd()});
       watch_.Clear();
       Record(supervisor);
       signalfd_siginfo signal{};
@@ -146,8 +146,11 @@ class Foreground {
 
   void KeepView(Supervisor& supervisor) {
     if (!supervisor.state(kGatewayIndex).running) return;
+    // Watched first, compared then: what is removed or made anew after the comparison wakes the loop. What is not there now may come back
+    // unmasked at any moment, so it is looked for again soon, whatever it is by then.
+    masks_watched_ = true;
     if (*view_) {
-      for (const auto& directory : (*view_)->masked) watch_.AddSelf(directory);
+      for (const auto& directory : (*view_)->masked) masks_watched_ = watch_.AddSelf(directory) && masks_watched_;
     }
     const std::string directory = UnmaskedEngine(paths_, view_);
     if (directory.empty()) return;
@@ -206,6 +209,7 @@ class Foreground {
   int ready_fd_;
   bool told_ = false;
   bool recorded_ = false;
+  bool masks_watched_ = true;
   RealClock clock_;
   UniqueFd lock_;
   UniqueFd signals_;
@@ -246,16 +250,14 @@ int RunDetached(const Globals& globals) {
     if (n > 0) answer.append(buffer, static_cast<size_t>(n));
   }
   while (answer.ends_with('\n')) answer.pop_back();
-  if (answer != "ready") {
-    // Whoever hears of the failure may try again at once, and must not find the home taken by what is still ending.
-    while (::waitpid(*pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
-  }
   if (answer == "ready") {
     const auto info = ReadSupervisorInfo(paths);
     PrintLine(SummaryLine(paths));
     if (info && info->privilege_split == "none") PrintWarning("up", "privilege split none: " + info->privilege_reason);
     return kDone;
+  }
+  // Whoever hears of the failure may try again at once, and must not find the home taken by what is still ending.
+  while (::waitpid(*pid, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (answer.starts_with("failed ")) {
     char* end = nullptr;

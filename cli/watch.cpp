@@ -4,6 +4,9 @@
 #include <sys/inotify.h>
 
 #include <algorithm>
+#include <cerrno>
+
+#include "base/files.h"
 
 namespace beige::cli {
 namespace {
@@ -23,8 +26,10 @@ void Watch::Add(const std::string& path) {
   if (fd_) ::inotify_add_watch(fd_.get(), path.c_str(), kMask);
 }
 
-void Watch::AddSelf(const std::string& directory) {
-  if (fd_) ::inotify_add_watch(fd_.get(), directory.c_str(), IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
+bool Watch::AddSelf(const std::string& directory) {
+  if (!fd_) return Exists(directory);
+  if (::inotify_add_watch(fd_.get(), directory.c_str(), IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR) >= 0) return true;
+  return errno != ENOENT && errno != ENOTDIR;
 }
 
 bool Watch::Wait(std::optional<SteadyTime> deadline) {

@@ -21,7 +21,7 @@ class Watch {
   void Add(const std::string& path);
 
   // Only the removal or renaming of the directory itself, not what happens in it.
-  void AddSelf(const std::string& directory);
+  bool AddSelf(const std::string& directory);  // false: there is none now
 
   // Until something changed (true) or the deadline passed (false); no deadline = for ever.
   bool Wait(std::optional<SteadyTime> deadline);

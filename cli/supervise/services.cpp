@@ -63,10 +63,6 @@ std::string UnmaskedEngine(const HomePaths& paths, const ViewInForce& view) {
   return "";
 }
 
-bool MaskIsGone(const ViewInForce& view) {
-  return *view && std::any_of((*view)->masked.begin(), (*view)->masked.end(), [](const auto& directory) { return !Exists(directory); });
-}
-
 bool GatewayAnswers(const HomePaths& paths, pid_t pid) {
   const auto info = ReadGatewayInfo(paths);
   return pid > 0 && info && info->pid == pid && ConnectUnix(paths.CliSocket()).has_value();

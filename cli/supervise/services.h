@@ -31,9 +31,6 @@ std::vector<Service> ServicesOf(const HomePaths& paths, const PrivilegeSplit& sp
 // after the gateway, or a directory that was removed and made again (the mask went with it). "" when there is none.
 std::string UnmaskedEngine(const HomePaths& paths, const ViewInForce& view);
 
-// A masked directory was removed: it may come back unmasked at any moment.
-bool MaskIsGone(const ViewInForce& view);
-
 inline constexpr size_t kGatewayIndex = 0;
 inline constexpr size_t kOperatorIndex = 1;
 

@@ -1,23 +1,11 @@
 // What an agent plants in its workspace, met by tools that work there: the workspace is all that those tools can be led through.
 #include <sys/stat.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
+#include "base/files.h"
 #include "e2e/escape/rogue.h"
 
 namespace beige::e2e {
 namespace {
-namespace fs = std::filesystem;
-
-std::string TextOf(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 // A program of the agent's own, that git or npm will start in the tool's cell: says what it can see and do there.
 constexpr char kPlanted[] = R"(#!/bin/sh
 {
@@ -50,11 +38,11 @@ class PlantedTest : public EscapeTest {
     std::string script = kPlanted;
     for (size_t at; (at = script.find("$HOSTHOME")) != std::string::npos;) script.replace(at, 9, home->path());
     ASSERT_EQ(home->Sh("rogue", "rm -rf /workspace/repo /workspace/planted.out; mkdir -p /workspace/repo; cat > /workspace/evil.sh; chmod +x /workspace/evil.sh", script).status, 0);
-    operator_yaml_ = TextOf(home->path() + "/operator.yaml");
+    operator_yaml_ = home->ReadText("operator.yaml");
   }
   // It ran, as it may, and got nothing.
   void ExpectCaged() {
-    const std::string seen = TextOf(workspace_ + "/planted.out");
+    const std::string seen = ReadFile(workspace_ + "/planted.out").value_or("");
     ASSERT_FALSE(seen.empty()) << "the planted program did not even run";
     struct stat st {};
     ASSERT_EQ(::stat((workspace_ + "/evil.sh").c_str(), &st), 0);
@@ -62,7 +50,7 @@ class PlantedTest : public EscapeTest {
     for (const char* secret : {kHostCanary, kToolSecret, "root:", "kind: OperatorConfig", "CONNECTED", "gateway.json", "BEIGE_E2E_CANARY"}) {
       EXPECT_EQ(seen.find(secret), std::string::npos) << secret << " in:\n" << seen;
     }
-    EXPECT_EQ(TextOf(home->path() + "/operator.yaml"), operator_yaml_);
+    EXPECT_EQ(home->ReadText("operator.yaml"), operator_yaml_);
     ExpectNeighbourWorks();
   }
   std::string workspace_;
@@ -100,9 +88,9 @@ TEST_F(PlantedTest, LinksLeadAToolToNothingOutside) {
   ASSERT_EQ(::stat((home->path() + "/vault.txt").c_str(), &after), 0);
   EXPECT_EQ(after.st_mode, before.st_mode);
   EXPECT_EQ(after.st_mtim.tv_sec, before.st_mtim.tv_sec);
-  EXPECT_EQ(TextOf(home->path() + "/vault.txt"), std::string(kToolSecret) + "\n");
-  EXPECT_EQ(TextOf(home->path() + "/operator.yaml"), operator_yaml_);
-  EXPECT_EQ(TextOf(there + "/own"), "neighbours-own\n");
+  EXPECT_EQ(home->ReadText("vault.txt"), std::string(kToolSecret) + "\n");
+  EXPECT_EQ(home->ReadText("operator.yaml"), operator_yaml_);
+  EXPECT_EQ(ReadFile(there + "/own").value_or(""), "neighbours-own\n");
 }
 
 TEST_F(PlantedTest, AFifoHoldsUpTheCallThatReadsItAndNothingElse) {

@@ -1,9 +1,8 @@
 #include "gateway/config/fingerprint.h"
 
-#include <sys/stat.h>
-
 #include <filesystem>
 
+#include "base/file_stamp.h"
 #include "base/files.h"
 
 namespace beige {
@@ -37,16 +36,14 @@ WatchedFiles FilesOf(const HomePaths& paths, const ConfigSet& set, const std::se
 std::string FingerprintOf(const WatchedFiles& watched) {
   std::string all;
   for (const std::string& file : watched.files) {
-    struct stat st {};
+    const FileStamp stamp = StampOf(file);
     all += file;
-    if (::stat(file.c_str(), &st) != 0) {
+    if (stamp.size < 0) {
       all += " absent\n";
       continue;
     }
-    for (const auto v : {static_cast<int64_t>(st.st_dev), static_cast<int64_t>(st.st_ino), static_cast<int64_t>(st.st_size),
-                         static_cast<int64_t>(st.st_mtim.tv_sec), static_cast<int64_t>(st.st_mtim.tv_nsec),
-                         static_cast<int64_t>(st.st_ctim.tv_sec), static_cast<int64_t>(st.st_ctim.tv_nsec)}) {
-      all += " " + std::to_string(v);
+    for (const auto number : {static_cast<int64_t>(stamp.device), static_cast<int64_t>(stamp.inode), stamp.size, stamp.mtime_ns, stamp.ctime_ns}) {
+      all += " " + std::to_string(number);
     }
     all += "\n";
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "gateway/calls/exec_rules.h"
 
 namespace beige {
@@ -71,7 +72,7 @@ BodyResult<ExecBody> DecodeExecBody(std::string_view text) {
   auto input = StringField(body, "stdin");
   if (!input) return tl::make_unexpected(input.error());
   if (*encoding == "base64") {
-    auto bytes = DecodeBase64(*input);
+    auto bytes = Base64Decode(*input);
     if (!bytes) return BadField("stdin", bytes.error().message);
     *input = std::move(*bytes);
   }

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/random.h"
+
 namespace beige {
 namespace {
 using nlohmann::json;
@@ -27,7 +29,7 @@ BodyResult<llm::Image> ReadImage(const json& value, const std::string& field) {
   }
   const auto data = value.find("data");
   if (data == value.end() || !data->is_string()) return BadField(field + ".data", "want the image as base64");
-  auto bytes = DecodeBase64(data->get_ref<const std::string&>());
+  auto bytes = Base64Decode(data->get_ref<const std::string&>());
   if (!bytes) return BadField(field + ".data", bytes.error().message);
   if (!Looks(image.media_type, *bytes)) return BadField(field + ".data", "does not begin as " + image.media_type + " does");
   image.bytes = std::move(*bytes);

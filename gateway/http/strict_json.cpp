@@ -1,7 +1,5 @@
 #include "gateway/http/strict_json.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -69,20 +67,6 @@ BodyResult<bool> BoolField(const json& object, const char* field, bool absent) {
   if (found == object.end() || found->is_null()) return absent;
   if (!found->is_boolean()) return BadField(field, std::string("want true or false, got ") + found->type_name());
   return found->get<bool>();
-}
-
-Result<std::string> DecodeBase64(const std::string& text) {
-  if (text.size() % 4 != 0) return Fail(Code::kInvalid, "want base64 with padding, got " + std::to_string(text.size()) + " characters");
-  // OpenSSL skips white space at either end and takes "=" anywhere.
-  const size_t end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
-  if (end != std::string::npos && (text.size() - end > 2 || text.find_first_not_of('=', end) != std::string::npos)) return Fail(Code::kInvalid, "want base64");
-  std::string out(text.size() / 4 * 3, '\0');
-  const int n = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-  if (n < 0) return Fail(Code::kInvalid, "want base64");
-  size_t padding = 0;
-  while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
-  out.resize(static_cast<size_t>(n) - padding);
-  return out;
 }
 
 }  // namespace beige

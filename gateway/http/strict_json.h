@@ -28,8 +28,6 @@ BodyResult<> CheckFields(const nlohmann::json& object, const std::vector<std::st
 BodyResult<std::string> StringField(const nlohmann::json& object, const char* field);
 BodyResult<bool> BoolField(const nlohmann::json& object, const char* field, bool absent);
 
-Result<std::string> DecodeBase64(const std::string& text);  // with padding
-
 }  // namespace beige
 
 #endif

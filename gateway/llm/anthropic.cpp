@@ -63,6 +63,32 @@ ordered_json Blocks(const Message& message) {
 
 void MarkCached(ordered_json& block) { block["cache_control"] = {{"type", "ephemeral"}}; }
 
+std::string EncodeBlocks(const Message& message, ordered_json blocks) {
+  if (blocks.empty()) return "";
+  return Items(ordered_json::array({{{"role", message.role == Role::kUser ? "user" : "assistant"}, {"content", std::move(blocks)}}}));
+}
+
+std::string EncodeMessage(const Message& message) { return EncodeBlocks(message, Blocks(message)); }
+
+std::string EncodeMarked(const Message& message) {
+  ordered_json blocks = Blocks(message);
+  if (!blocks.empty()) MarkCached(blocks.back());
+  return EncodeBlocks(message, std::move(blocks));
+}
+
+// What stands before the last user message comes again in the next turn.
+std::string Conversation(const Request& request) {
+  constexpr LlmApi kApi = LlmApi::kAnthropicMessages;
+  std::vector<MessageRef> messages = request.messages;
+  while (!messages.empty() && messages.back().Encoded(kApi, EncodeMessage).empty()) messages.pop_back();
+  if (!request.cache || messages.empty() || messages.back()->role != Role::kUser) return ItemsOf(kApi, messages, EncodeMessage);
+  const MessageRef last = messages.back();
+  messages.pop_back();
+  std::string items = ItemsOf(kApi, messages, EncodeMessage);
+  AddItems(items, EncodeMarked(last));
+  return items;
+}
+
 class Anthropic : public Dialect {
  public:
   void OnEvent(std::string_view, const json& data, Answer& answer) override {
@@ -154,21 +180,13 @@ HttpRequest EncodeAnthropic(const Request& request) {
     body["system"] = ordered_json::array({{{"type", "text"}, {"text", request.system}}});
     if (request.cache) MarkCached(body["system"][0]);
   }
-  ordered_json messages = ordered_json::array();
-  for (const Message& message : request.messages) {
-    ordered_json blocks = Blocks(message);
-    if (!blocks.empty()) messages.push_back({{"role", message.role == Role::kUser ? "user" : "assistant"}, {"content", std::move(blocks)}});
-  }
-  // What stands before the last user message comes again in the next turn.
-  if (request.cache && !messages.empty() && messages.back()["role"] == "user") MarkCached(messages.back()["content"].back());
-  body["messages"] = std::move(messages);
   if (!request.tools.empty()) {
     ordered_json& tools = body["tools"] = ordered_json::array();
     for (const Tool& tool : request.tools) tools.push_back({{"name", tool.name}, {"description", tool.description}, {"input_schema", ObjectOf(tool.schema)}});
     if (request.cache) MarkCached(tools.back());
   }
   if (const int64_t budget = ThinkingBudget(request.thinking, max_tokens); budget > 0) body["thinking"] = {{"type", "enabled"}, {"budget_tokens", budget}};
-  return {"/v1/messages", {{"anthropic-version", "2023-06-01"}}, Dump(body)};
+  return {"/v1/messages", {{"anthropic-version", "2023-06-01"}}, DumpWith(body, "messages", Conversation(request))};
 }
 
 std::unique_ptr<Dialect> MakeAnthropic() { return std::make_unique<anthropic::Anthropic>(); }

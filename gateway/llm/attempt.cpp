@@ -175,7 +175,7 @@ Failure Attempt::BrokenBy(const Outcome& outcome) const {
   switch (outcome.ended) {
     case Ended::kNoConnection: failure.message = "no connection: " + outcome.why; break;
     case Ended::kTimeout:
-      if (Now() - began_ >= timeouts_.total) {
+      if (outcome.connected || timeouts_.total < timeouts_.connect) {
         failure.kind = ErrorClass::kStalled;
         failure.message = "the answer took longer than timeouts.total, " + FormatDuration(timeouts_.total);
       } else {

@@ -89,6 +89,34 @@ int64_t Int(const nlohmann::json& object, const char* key) {
 
 std::string Dump(const nlohmann::ordered_json& value) { return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace); }
 
+std::string Items(const nlohmann::ordered_json& array) {
+  const std::string whole = Dump(array);
+  return whole.substr(1, whole.size() - 2);
+}
+
+void AddItems(std::string& items, std::string_view more) {
+  if (!items.empty() && !more.empty()) items += ',';
+  items += more;
+}
+
+std::string ItemsOf(LlmApi api, const std::vector<MessageRef>& messages, std::string (*encode)(const Message&)) {
+  size_t bytes = 0;
+  for (const MessageRef& message : messages) bytes += message.Encoded(api, encode).size() + 1;
+  std::string items;
+  items.reserve(bytes);
+  for (const MessageRef& message : messages) AddItems(items, message.Encoded(api, encode));
+  return items;
+}
+
+std::string DumpWith(const nlohmann::ordered_json& body, std::string_view key, std::string_view items) {
+  std::string out = Dump(body);
+  out.pop_back();
+  out.reserve(out.size() + key.size() + items.size() + 8);
+  if (!body.empty()) out += ',';
+  out.append("\"").append(key).append("\":[").append(items).append("]}");
+  return out;
+}
+
 nlohmann::ordered_json ObjectOf(const std::string& text) {
   nlohmann::ordered_json value = nlohmann::ordered_json::parse(text, nullptr, false);
   return value.is_object() ? value : nlohmann::ordered_json::object();

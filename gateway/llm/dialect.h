@@ -33,6 +33,13 @@ std::string Str(const nlohmann::json& object, const char* key);
 int64_t Int(const nlohmann::json& object, const char* key);
 
 // Writing. Invalid UTF-8 in texts is replaced.
+//
+// A conversation is by far the largest part of a request, and grows at its end only. So each message is encoded by itself, once, to items:
+// JSON values joined by commas, none or several; and a body is its other members, dumped, with the items put in.
+std::string Items(const nlohmann::ordered_json& array);
+void AddItems(std::string& items, std::string_view more);
+std::string ItemsOf(LlmApi api, const std::vector<MessageRef>& messages, std::string (*encode)(const Message&));
+std::string DumpWith(const nlohmann::ordered_json& body, std::string_view key, std::string_view items);
 std::string Dump(const nlohmann::ordered_json& value);
 nlohmann::ordered_json ObjectOf(const std::string& text);  // a JSON object; {} when it is none
 std::string DataUrl(const Image& image);                   // data:image/png;base64,...

@@ -42,6 +42,12 @@ ordered_json Parts(const Message& message) {
   return parts;
 }
 
+std::string EncodeMessage(const Message& message) {
+  ordered_json parts = Parts(message);
+  if (parts.empty()) return "";
+  return Items(ordered_json::array({{{"role", message.role == Role::kUser ? "user" : "model"}, {"parts", std::move(parts)}}}));
+}
+
 int64_t ThinkingBudget(ThinkingLevel level) {
   static constexpr int64_t kBudgets[] = {0, 512, 2048, 8192, 24576};
   return kBudgets[static_cast<size_t>(level)];
@@ -129,12 +135,7 @@ class Google : public Dialect {
 
 HttpRequest EncodeGoogle(const Request& request) {
   using namespace google;
-  ordered_json contents = ordered_json::array();
-  for (const Message& message : request.messages) {
-    ordered_json parts = Parts(message);
-    if (!parts.empty()) contents.push_back({{"role", message.role == Role::kUser ? "user" : "model"}, {"parts", std::move(parts)}});
-  }
-  ordered_json body = {{"contents", std::move(contents)}};
+  ordered_json body = ordered_json::object();
   if (!request.system.empty()) body["systemInstruction"] = {{"parts", ordered_json::array({{{"text", request.system}}})}};
   if (!request.tools.empty()) {
     ordered_json functions = ordered_json::array();
@@ -147,7 +148,7 @@ HttpRequest EncodeGoogle(const Request& request) {
   if (request.max_tokens > 0) config["maxOutputTokens"] = request.max_tokens;
   if (request.thinking != ThinkingLevel::kOff) config["thinkingConfig"] = {{"includeThoughts", true}, {"thinkingBudget", ThinkingBudget(request.thinking)}};
   if (!config.empty()) body["generationConfig"] = std::move(config);
-  return {"/models/" + Escape(request.model) + ":streamGenerateContent?alt=sse", {}, Dump(body)};
+  return {"/models/" + Escape(request.model) + ":streamGenerateContent?alt=sse", {}, DumpWith(body, "contents", ItemsOf(LlmApi::kGoogleGenerativeAi, request.messages, EncodeMessage))};
 }
 
 std::unique_ptr<Dialect> MakeGoogle() { return std::make_unique<google::Google>(); }

@@ -15,6 +15,12 @@ Result<ModelName> ParseModelName(std::string_view text) {
   return ModelName{std::string(text.substr(0, slash)), std::string(text.substr(slash + 1))};
 }
 
+const std::string& MessageRef::Encoded(LlmApi api, std::string (*encode)(const Message&)) const {
+  std::optional<std::string>& kept = held_->encoded[static_cast<size_t>(api)];
+  if (!kept) kept = encode(held_->message);
+  return *kept;
+}
+
 std::optional<ThinkingLevel> ParseThinkingLevel(std::string_view word) {
   for (size_t i = 0; i < kLevels.size(); ++i) {
     if (kLevels[i] == word) return static_cast<ThinkingLevel>(i);

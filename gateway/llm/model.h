@@ -2,9 +2,11 @@
 #define BEIGE_GATEWAY_LLM_MODEL_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -73,6 +75,28 @@ struct Message {
   bool operator==(const Message&) const = default;
 };
 
+// A message of a conversation: requests share it, and what a codec made of it is kept with it, so that a long conversation is not encoded
+// anew at each turn. Core thread only.
+class MessageRef {
+ public:
+  MessageRef(Message message) : held_(std::make_shared<Held>(Held{std::move(message), {}})) {}  // NOLINT: a message is one
+  MessageRef(Role role, std::vector<Part> parts) : MessageRef(Message{role, std::move(parts)}) {}
+
+  operator const Message&() const { return held_->message; }  // NOLINT
+  const Message* operator->() const { return &held_->message; }
+  const Message& operator*() const { return held_->message; }
+  // What `encode` makes of it in that dialect; asked once.
+  const std::string& Encoded(LlmApi api, std::string (*encode)(const Message&)) const;
+  bool operator==(const MessageRef& other) const { return held_->message == other.held_->message; }
+
+ private:
+  struct Held {
+    Message message;
+    std::optional<std::string> encoded[kLlmApis];
+  };
+  std::shared_ptr<Held> held_;
+};
+
 struct Tool {
   std::string name;
   std::string description;
@@ -87,7 +111,7 @@ std::string_view ThinkingLevelName(ThinkingLevel level);
 struct Request {
   std::string model;   // the provider's id
   std::string system;  // "" = none
-  std::vector<Message> messages;
+  std::vector<MessageRef> messages;
   std::vector<Tool> tools;
   int64_t max_tokens = 0;  // of the answer, thoughts included; 0 = the provider's own limit (Anthropic: 4096, which it wants to be told)
   ThinkingLevel thinking = ThinkingLevel::kOff;

@@ -61,6 +61,12 @@ void AddUser(ordered_json& messages, const Message& message) {
   }
 }
 
+std::string EncodeMessage(const Message& message) {
+  ordered_json messages = ordered_json::array();
+  message.role == Role::kUser ? AddUser(messages, message) : AddAssistant(messages, message);
+  return Items(messages);
+}
+
 class OpenAiChat : public Dialect {
  public:
   void OnEvent(std::string_view, const json& data, Answer& answer) override {
@@ -135,10 +141,10 @@ class OpenAiChat : public Dialect {
 
 HttpRequest EncodeOpenAiChat(const Request& request, const EncodeOptions& options) {
   using namespace openai_chat;
-  ordered_json messages = ordered_json::array();
-  if (!request.system.empty()) messages.push_back({{"role", "system"}, {"content", request.system}});
-  for (const Message& message : request.messages) message.role == Role::kUser ? AddUser(messages, message) : AddAssistant(messages, message);
-  ordered_json body = {{"model", request.model}, {"messages", std::move(messages)}, {"stream", true}, {"stream_options", {{"include_usage", true}}}};
+  std::string messages;
+  if (!request.system.empty()) messages = Items(ordered_json::array({{{"role", "system"}, {"content", request.system}}}));
+  AddItems(messages, ItemsOf(LlmApi::kOpenAiCompletions, request.messages, EncodeMessage));
+  ordered_json body = {{"model", request.model}, {"stream", true}, {"stream_options", {{"include_usage", true}}}};
   if (request.max_tokens > 0) body[options.openai_itself ? "max_completion_tokens" : "max_tokens"] = request.max_tokens;
   if (request.thinking != ThinkingLevel::kOff) body["reasoning_effort"] = ThinkingLevelName(request.thinking);
   if (options.openai_itself && !request.cache_key.empty()) body["prompt_cache_key"] = request.cache_key;
@@ -148,7 +154,7 @@ HttpRequest EncodeOpenAiChat(const Request& request, const EncodeOptions& option
       tools.push_back({{"type", "function"}, {"function", {{"name", tool.name}, {"description", tool.description}, {"parameters", ObjectOf(tool.schema)}}}});
     }
   }
-  return {"/chat/completions", {}, Dump(body)};
+  return {"/chat/completions", {}, DumpWith(body, "messages", messages)};
 }
 
 std::unique_ptr<Dialect> MakeOpenAiChat() { return std::make_unique<openai_chat::OpenAiChat>(); }

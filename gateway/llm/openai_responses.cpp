@@ -51,6 +51,12 @@ void AddAssistant(ordered_json& input, const Message& message) {
   }
 }
 
+std::string EncodeMessage(const Message& message) {
+  ordered_json input = ordered_json::array();
+  message.role == Role::kUser ? AddUser(input, message) : AddAssistant(input, message);
+  return Items(input);
+}
+
 class OpenAiResponses : public Dialect {
  public:
   void OnEvent(std::string_view name, const json& data, Answer& answer) override {
@@ -127,9 +133,7 @@ class OpenAiResponses : public Dialect {
 
 HttpRequest EncodeOpenAiResponses(const Request& request, const EncodeOptions& options) {
   using namespace openai_responses;
-  ordered_json input = ordered_json::array();
-  for (const Message& message : request.messages) message.role == Role::kUser ? AddUser(input, message) : AddAssistant(input, message);
-  ordered_json body = {{"model", request.model}, {"input", std::move(input)}, {"stream", true}, {"store", false}};
+  ordered_json body = {{"model", request.model}, {"stream", true}, {"store", false}};
   if (!request.system.empty()) body["instructions"] = request.system;
   if (request.max_tokens > 0) body["max_output_tokens"] = request.max_tokens;
   if (request.thinking != ThinkingLevel::kOff) {
@@ -143,7 +147,7 @@ HttpRequest EncodeOpenAiResponses(const Request& request, const EncodeOptions& o
       tools.push_back({{"type", "function"}, {"name", tool.name}, {"description", tool.description}, {"parameters", ObjectOf(tool.schema)}, {"strict", false}});
     }
   }
-  return {"/responses", {}, Dump(body)};
+  return {"/responses", {}, DumpWith(body, "input", ItemsOf(LlmApi::kOpenAiResponses, request.messages, EncodeMessage))};
 }
 
 std::unique_ptr<Dialect> MakeOpenAiResponses() { return std::make_unique<openai_responses::OpenAiResponses>(); }

@@ -81,10 +81,7 @@ Result<> RosterEntry::Apply(const admin::Grant& grant, const Catalogue& catalogu
 
 void RosterEntry::Force(const admin::Grant& grant, const Catalogue& catalogue) {
   policy_ = Policy::Make(grant, catalogue.names);
-  if (catalogue.config) {
-    tools_.Set(TreeOf(grant, catalogue).tools);
-    link_->SetLimits(catalogue.config->limits);
-  }
+  if (catalogue.config) tools_.Set(TreeOf(grant, catalogue).tools);
   max_calls_ = (catalogue.config ? catalogue.config->limits : LinkLimits{}).calls;
   grant_ = grant;
   unknown_tools_.clear();

@@ -78,7 +78,7 @@ struct Roster::Impl final : CallService {
     return raw;
   }
 
-  // Each link's limit of connections, so that no flood can use up what others and the gateway itself need.
+  // The one place that sets limits of links. Of connections each gets a share, so that no flood can use up what others and the gateway itself need.
   void ShareDescriptors() {
     const LinkLimits configured = catalogue.config ? catalogue.config->limits : LinkLimits{};
     rlimit files{};
@@ -180,11 +180,11 @@ Result<admin::InForce> Roster::Put(const admin::Grant& grant) {
     } else {
       entry->Narrow(grant, impl_->catalogue);
     }
+    impl_->ShareDescriptors();
     if (!done) {
       if (entry->Judge()) impl_->host.on_event(entry->in_force());
       return tl::make_unexpected(done.error());
     }
-    impl_->ShareDescriptors();
   }
   // A full disk must not keep a revocation from coming into force, so a note that can't be written is only said.
   if (auto noted = impl_->host.audit.Note("grant", &grant.agent, "operator", Describe(grant)); !noted) {

@@ -155,6 +155,8 @@ Exchange::~Exchange() {
 
 void Exchange::Finish(CURLcode code) {
   outcome_.ended = stopped_ ? Ended::kStopped : EndedBy(code);
+  curl_off_t ready_us = 0;
+  outcome_.connected = curl_easy_getinfo(easy_, CURLINFO_PRETRANSFER_TIME_T, &ready_us) == CURLE_OK && ready_us > 0;
   if (code != CURLE_OK) {
     outcome_.why = error_[0] != '\0' ? error_ : curl_easy_strerror(code);
     long os_error = 0;

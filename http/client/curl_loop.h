@@ -26,6 +26,7 @@ using HeaderList = std::vector<std::pair<std::string, std::string>>;  // names i
 struct Outcome {
   Ended ended = Ended::kComplete;
   std::string why{};     // the library's or the system's words, "" when complete
+  bool connected = false;  // a connection stood, name and TLS included, before it ended
   int status = 0;        // 0 when no header came
   HeaderList headers{};  // of the answer; at most 32 KiB are kept
 

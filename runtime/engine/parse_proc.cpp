@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 
 #include "runtime/engine/process_facts.h"
 
@@ -57,7 +58,9 @@ std::vector<IdRange> ParseIdMap(std::string_view text) {
   std::vector<IdRange> out;
   for (const std::string& line : Split(text, "\n")) {
     const std::vector<int64_t> numbers = Numbers(line);
-    if (numbers.size() == 3) out.push_back({numbers[0], numbers[1], numbers[2]});
+    // Ids are 32 bits wide; anything else is no map of the kernel's, and sums of such numbers could overflow.
+    const auto is_id = [](int64_t number) { return number >= 0 && number <= int64_t{UINT32_MAX}; };
+    if (numbers.size() == 3 && std::all_of(numbers.begin(), numbers.end(), is_id)) out.push_back({numbers[0], numbers[1], numbers[2]});
   }
   return out;
 }

@@ -89,10 +89,12 @@ class ServerFixture : public ::testing::Test {
     if (request.path == "/forget") return;
     if (request.path == "/elsewhere") return elsewhere_.Do([responder] { responder->Reply({}); });
     if (request.path.starts_with("/later")) {
-      later_.Set(responder);
-      std::lock_guard lock(mutex_);
-      kept_[request.path] = responder;
-      if (kept_.size() == wanted_) all_kept_.Set(true);
+      {
+        std::lock_guard lock(mutex_);
+        kept_[request.path] = responder;
+        if (kept_.size() == wanted_) all_kept_.Set(true);
+      }
+      later_.Set(responder);  // last: whoever waited for it may let go of all that is kept
       return;
     }
     http::Response response;

@@ -108,6 +108,14 @@ TEST(ProcessFactsTest, RemappedUserNamespaceIsReadThroughItsMap) {
   EXPECT_EQ(Found(have), "");
 }
 
+// Found by fuzzing: the sum of such numbers overflowed.
+TEST(ProcessFactsTest, IdMapWithWhatIsNoIdIsNoMap) {
+  EXPECT_EQ(InsideId(ParseIdMap("6 1 09223372036854775807\n"), 1000), -1);
+  EXPECT_EQ(InsideId(ParseIdMap("9223372036854775807 0 4294967295\n"), 1000), -1);
+  EXPECT_EQ(InsideId(ParseIdMap("0 -9223372036854775808 4294967295\n"), 1000), -1);
+  EXPECT_EQ(InsideId(ParseIdMap("0 0 4294967295\n"), 1000), 1000);
+}
+
 TEST(ProcessFactsTest, MountsThatAreMissingWritableForeignOrTooLargeAreNamed) {
   const auto with = [](const std::string& from, const std::string& to) {
     std::string text = kMountInfo;

@@ -272,13 +272,14 @@ class FairnessTest : public LinkTest {
  protected:
   // Lets `sends` run while the core thread is busy with something else, so that all of it is there at once when the core looks.
   void WhileTheCoreIsBusy(const std::function<void()>& sends) {
+    // The core's side may still look at these when this side has gone on.
+    auto busy = std::make_shared<std::promise<void>>();
     std::promise<void> go;
-    std::promise<void> busy;
-    core_.loop().Post([&] {
-      busy.set_value();
-      go.get_future().wait();
+    core_.loop().Post([busy, released = go.get_future().share()] {
+      busy->set_value();
+      released.wait();
     });
-    busy.get_future().wait();
+    busy->get_future().wait();
     sends();
     go.set_value();
   }

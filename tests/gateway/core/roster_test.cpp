@@ -252,6 +252,16 @@ TEST(DescriptorBudgetTest, LinksGetTheirShareOfALowLimitAndAllOfItBackWhenAgents
     return std::string("none");
   };
   EXPECT_NE(limit_said().find("the limit is 12 "), std::string::npos) << limit_said();
+  // A grant that can't be stored changes no share.
+  const std::string grants = core.paths().GrantsDir();
+  ASSERT_TRUE(RemoveTree(grants));
+  ASSERT_TRUE(WriteFileAtomic(grants, "", 0600));
+  admin::Grant grant;
+  grant.agent = Core::RefOf("a1");
+  grant.generation = 2;
+  ASSERT_FALSE(core.On([&] { return core.roster().Put(grant); }));
+  EXPECT_TRUE(Eventually([&] { return limit_said().find("the limit is 12 ") != std::string::npos; })) << limit_said();
+  ASSERT_TRUE(RemoveFile(grants));
   ASSERT_TRUE(core.On([&] { return core.roster().Remove(Core::UidOf("a2")); }));
   EXPECT_TRUE(Eventually([&] { return limit_said().find("the limit is 44 ") != std::string::npos; })) << limit_said();
 }
