@@ -51,6 +51,8 @@ using Handler = std::function<void(Request, std::shared_ptr<Responder>)>;  // on
 struct Limits {
   size_t header_bytes = 16 << 10;
   size_t body_bytes = 2 << 20;          // 413 beyond
+  // Asked when a request's head has come, on the server's thread: its own limit in place of body_bytes.
+  std::function<size_t(const Request& head)> body_limit{};
   size_t unsent_bytes = 4 << 20;
   int connections = 512;                // beyond, accepting pauses
   std::chrono::milliseconds request_timeout{30000};  // whole head and body; a slow client is closed

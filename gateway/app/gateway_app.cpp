@@ -101,7 +101,7 @@ int RunGateway(const std::string& home) {
 
   const auto metrics_server = Serve("metrics.listen", config.current().config->metrics, MetricsLimits(), MetricsPage(metrics));
   if (!metrics_server) return Failed(metrics_server.error());
-  auto api_server = Serve("http.listen", config.current().config->http, {}, [&](http::Request request, std::shared_ptr<http::Responder> responder) {
+  auto api_server = Serve("http.listen", config.current().config->http, api.limits(), [&](http::Request request, std::shared_ptr<http::Responder> responder) {
     api.Handle(std::move(request), std::move(responder));
   });
   if (!api_server) return Failed(api_server.error());

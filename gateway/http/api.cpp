@@ -34,6 +34,16 @@ void Api::CancelAll() {
   sessions_.Stop();
 }
 
+http::Limits Api::limits() const {
+  http::Limits limits;
+  limits.body_limit = [this, usual = limits.body_bytes](const http::Request& head) {
+    if (head.method != "POST" || !head.path.ends_with("/prompt")) return usual;
+    const auto token = auth_.Find(head.Header("authorization"));
+    return token && token->Has("prompt") ? kMaxPromptBody : usual;
+  };
+  return limits;
+}
+
 void Api::Handle(http::Request request, Respond responder) {
   const bool get = request.method == "GET" || request.method == "HEAD";
   if (request.path == "/healthz" || request.path == "/readyz") {

@@ -34,6 +34,11 @@ class Api {
   void SetReady(bool ready) { ready_ = ready; }
   void CancelAll();  // at stop: running commands are answered with 503, streams of sessions end, later requests get 503
   size_t running() const { return execs_ ? execs_->running() : 0; }
+  size_t streams() const { return sessions_.open(); }
+
+  // For the server that calls Handle: prompts may bring images, from who may prompt at all.
+  http::Limits limits() const;
+  static constexpr size_t kMaxPromptBody = 8u << 20;
 
   void Handle(http::Request request, std::shared_ptr<http::Responder> responder);
 
