@@ -12,6 +12,8 @@ using nlohmann::json;
 std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 json ToJson(const Grant& grant) {
+  json choices = json::array();
+  for (const ModelChoice& choice : grant.model_choices) choices.push_back({{"name", choice.name}, {"thinkingLevel", choice.thinking_level}});
   return {{"agent", {{"namespace", grant.agent.namespace_}, {"name", grant.agent.name}, {"uid", grant.agent.uid}}},
           {"generation", grant.generation},
           {"labels", grant.labels},
@@ -19,7 +21,10 @@ json ToJson(const Grant& grant) {
           {"tools", grant.tools},
           {"skills", grant.skills},
           {"suspended", grant.suspended},
-          {"sandboxUid", grant.sandbox_uid}};
+          {"sandboxUid", grant.sandbox_uid},
+          {"coreTools", grant.core_tools},
+          {"modelChoices", std::move(choices)},
+          {"instructions", grant.instructions}};
 }
 
 Grant GrantFrom(JsonObject& object) {
@@ -39,6 +44,13 @@ Grant GrantFrom(JsonObject& object) {
   object.Need("skills", grant.skills);
   object.Need("suspended", grant.suspended);
   object.Need("sandboxUid", grant.sandbox_uid);
+  object.Read("coreTools", grant.core_tools);
+  for (JsonObject& item : object.Objects("modelChoices")) {
+    ModelChoice& choice = grant.model_choices.emplace_back();
+    item.Need("name", choice.name);
+    item.Need("thinkingLevel", choice.thinking_level);
+  }
+  object.Read("instructions", grant.instructions);
   return grant;
 }
 
@@ -60,7 +72,8 @@ json ToJson(const InForce& m) {
           {"unknownTools", m.unknown_tools},
           {"unknownSkills", m.unknown_skills},
           {"unavailableTools", m.unavailable_tools},
-          {"unavailableSkills", m.unavailable_skills}};
+          {"unavailableSkills", m.unavailable_skills},
+          {"unknownModels", m.unknown_models}};
 }
 json ToJson(const Rejected& m) { return {{"type", "rejected"}, {"uid", m.uid}, {"generation", m.generation}, {"message", m.message}}; }
 json ToJson(const Removed& m) { return {{"type", "removed"}, {"uid", m.uid}}; }
@@ -126,6 +139,7 @@ std::optional<ToOperator> ToOperatorFrom(const std::string& type, JsonObject& ob
     object.Read("unknownSkills", m.unknown_skills);
     object.Read("unavailableTools", m.unavailable_tools);
     object.Read("unavailableSkills", m.unavailable_skills);
+    object.Read("unknownModels", m.unknown_models);
     return m;
   }
   if (type == "rejected") {

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "api/agent.h"
 #include "api/agent_ref.h"
 #include "base/result.h"
 
@@ -18,7 +19,7 @@ namespace beige::admin {
 // at most kMaxLine bytes. Every message has "type". Nothing the gateway says makes the operator widen anything.
 
 inline constexpr int kVersion = 1;
-inline constexpr size_t kMaxLine = 4u << 20;
+inline constexpr size_t kMaxLine = 64u << 20;  // a Sync of a thousand agents with the longest instructions
 
 // What one agent may do; the gateway's whole knowledge of an Agent.
 struct Grant {
@@ -30,6 +31,10 @@ struct Grant {
   std::vector<std::string> skills;
   bool suspended = false;
   uint32_t sandbox_uid = 0;  // uid of the sandbox's processes, for files that the gateway shows or makes
+  // A peer or a file of an earlier version has none of these: then all core tools, and no model.
+  std::vector<std::string> core_tools{kCoreTools.begin(), kCoreTools.end()};
+  std::vector<ModelChoice> model_choices;
+  std::string instructions;
   bool operator==(const Grant&) const = default;
 };
 
@@ -72,6 +77,7 @@ struct InForce {          // answers Sync (one per grant) and Put, and comes aga
   std::vector<std::string> unknown_skills;
   std::map<std::string, std::string> unavailable_tools;  // tool -> why (its cell can't be made, bad manifest)
   std::map<std::string, std::string> unavailable_skills;  // skill -> why (its folder can't be copied)
+  std::vector<std::string> unknown_models;                // chosen, but gateway.yaml has no such provider or model
   bool operator==(const InForce&) const = default;
 };
 struct Rejected {         // a grant that could not be put in force; what the former one allows as well stays

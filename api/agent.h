@@ -1,10 +1,12 @@
 #ifndef BEIGE_API_AGENT_H_
 #define BEIGE_API_AGENT_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/agent_ref.h"
@@ -23,6 +25,17 @@ struct NamedRef {
   std::string name;
   bool operator==(const NamedRef&) const = default;
 };
+
+// One of the models that may answer, by its name in gateway.yaml.
+struct ModelChoice {
+  std::string name;                    // provider/model
+  std::string thinking_level = "off";  // off | minimal | low | medium | high
+  bool operator==(const ModelChoice&) const = default;
+};
+
+// What every model can be offered beside granted tools; they run in the sandbox.
+inline constexpr std::array<std::string_view, 4> kCoreTools = {"read", "write", "patch", "exec"};
+std::vector<NamedRef> AllCoreTools();
 
 struct EnvVar {
   std::string name;
@@ -54,6 +67,9 @@ struct AgentSpec {
   std::string description;
   std::vector<NamedRef> tools;   // deny by default: empty can call nothing
   std::vector<NamedRef> skills;
+  std::vector<NamedRef> core_tools = AllCoreTools();
+  std::vector<ModelChoice> model_choices;  // the first is asked, the others in its place; empty: nobody can talk to it
+  std::string instructions;                // for the model
   OperatingMode operating_mode = OperatingMode::kRunning;
   SandboxFields sandbox;
   EgressMode egress_mode = EgressMode::kNone;

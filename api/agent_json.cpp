@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "api/agent_names.h"
@@ -26,6 +28,9 @@ class SpecEncoder {
     if (!spec.description.empty()) out["description"] = spec.description;
     if (full_ || !spec.tools.empty()) out["tools"] = Names(spec.tools);
     if (full_ || !spec.skills.empty()) out["skills"] = Names(spec.skills);
+    if (full_ || spec.core_tools != defaults.core_tools) out["coreTools"] = Names(spec.core_tools);
+    if (full_ || !spec.model_choices.empty()) out["model"] = {{"choices", Choices(spec.model_choices)}};
+    if (!spec.instructions.empty()) out["instructions"] = spec.instructions;
     if (full_ || spec.operating_mode != defaults.operating_mode) out["operatingMode"] = WordOf(kOperatingModes, spec.operating_mode);
     if (Json sandbox = Sandbox(spec.sandbox); !sandbox.empty()) out["sandbox"] = std::move(sandbox);
     if (full_ || spec.egress_mode != defaults.egress_mode) out["egress"] = {{"mode", WordOf(kEgressModes, spec.egress_mode)}};
@@ -39,6 +44,15 @@ class SpecEncoder {
   static Json Names(const std::vector<NamedRef>& refs) {
     Json out = Json::array();
     for (const NamedRef& ref : refs) out.push_back({{"name", ref.name}});
+    return out;
+  }
+
+  Json Choices(const std::vector<ModelChoice>& choices) const {
+    Json out = Json::array();
+    for (const ModelChoice& choice : choices) {
+      Json& item = out.emplace_back(Json{{"name", choice.name}});
+      if (full_ || choice.thinking_level != "off") item["thinkingLevel"] = choice.thinking_level;
+    }
     return out;
   }
 
@@ -102,6 +116,18 @@ std::vector<NamedRef> ReadNames(JsonObject& object, const char* key) {
   return out;
 }
 
+void ReadChoices(JsonObject& object, std::vector<ModelChoice>& out) {
+  for (JsonObject& item : object.Objects("choices")) {
+    ModelChoice& choice = out.emplace_back();
+    item.Need("name", choice.name);
+    item.Read("thinkingLevel", choice.thinking_level);
+    const auto& levels = kThinkingLevels;
+    if (std::find(std::begin(levels), std::end(levels), choice.thinking_level) == std::end(levels)) {
+      item.Fail("thinkingLevel", "no such value: \"" + choice.thinking_level + "\"");
+    }
+  }
+}
+
 void ReadSandbox(JsonObject& object, SandboxFields& out) {
   object.Read("image", out.image);
   ReadEnum(object, "imagePullPolicy", kPullPolicies, out.image_pull_policy);
@@ -140,6 +166,9 @@ void ReadSpec(JsonObject& object, AgentSpec& out) {
   object.Read("description", out.description);
   out.tools = ReadNames(object, "tools");
   out.skills = ReadNames(object, "skills");
+  if (object.Has("coreTools")) out.core_tools = ReadNames(object, "coreTools");
+  if (auto model = object.Object("model")) ReadChoices(*model, out.model_choices);
+  object.Read("instructions", out.instructions);
   ReadEnum(object, "operatingMode", kOperatingModes, out.operating_mode);
   if (auto sandbox = object.Object("sandbox")) ReadSandbox(*sandbox, out.sandbox);
   if (auto egress = object.Object("egress")) ReadEnum(*egress, "mode", kEgressModes, out.egress_mode);
@@ -172,6 +201,12 @@ void ReadStatus(JsonObject& object, AgentStatus& out) {
 }
 
 }  // namespace
+
+std::vector<NamedRef> AllCoreTools() {
+  std::vector<NamedRef> out;
+  for (const std::string_view name : kCoreTools) out.push_back({std::string(name)});
+  return out;
+}
 
 std::string EncodeSpec(const AgentSpec& spec) { return Dump(SpecEncoder(Form::kCanonical).Spec(spec)); }
 

@@ -45,6 +45,9 @@ AgentSpec SpecOf(const YamlNode& node) {
   out.description = node["description"].text;
   out.tools = NamesOf(node["tools"]);
   out.skills = NamesOf(node["skills"]);
+  out.core_tools = NamesOf(node["coreTools"]);
+  for (const YamlNode& item : node["model"]["choices"].items) out.model_choices.push_back({item["name"].text, item["thinkingLevel"].text});
+  out.instructions = node["instructions"].text;
   out.operating_mode = ValueOf(kOperatingModes, node["operatingMode"].text).value_or(out.operating_mode);
   out.sandbox = SandboxOf(node["sandbox"]);
   out.egress_mode = ValueOf(kEgressModes, node["egress"]["mode"].text).value_or(out.egress_mode);

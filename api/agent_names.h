@@ -19,6 +19,7 @@ struct EnumWord {
 inline constexpr EnumWord<OperatingMode> kOperatingModes[] = {{OperatingMode::kRunning, "Running"}, {OperatingMode::kSuspended, "Suspended"}};
 inline constexpr EnumWord<PullPolicy> kPullPolicies[] = {
     {PullPolicy::kIfNotPresent, "IfNotPresent"}, {PullPolicy::kAlways, "Always"}, {PullPolicy::kNever, "Never"}};
+inline constexpr std::string_view kThinkingLevels[] = {"off", "minimal", "low", "medium", "high"};
 inline constexpr EnumWord<EgressMode> kEgressModes[] = {{EgressMode::kNone, "none"}, {EgressMode::kOpen, "open"}};
 inline constexpr EnumWord<RetentionPolicy> kRetentionPolicies[] = {{RetentionPolicy::kRetain, "Retain"}, {RetentionPolicy::kDelete, "Delete"}};
 inline constexpr EnumWord<Truth> kTruths[] = {{Truth::kUnknown, "Unknown"}, {Truth::kFalse, "False"}, {Truth::kTrue, "True"}};

@@ -24,6 +24,9 @@ class HomePaths {
   std::string Workspace(const AgentKey& key) const { return Workspaces() + "/" + key.namespace_ + "/" + key.name + "/workspace"; }
   std::string Trash() const { return home_ + "/data/operator/trash"; }               // o; removed workspaces, kept 7 days
 
+  std::string Sessions() const { return home_ + "/sessions"; }                       // g
+  std::string SessionsDir(const AgentKey& key) const { return Sessions() + "/" + key.namespace_ + "/" + key.name; }
+
   std::string LogsDir() const { return home_ + "/logs"; }                            // g (audit), s (process logs)
   std::string AuditLog() const { return LogsDir() + "/audit.jsonl"; }                // g
   std::string ProcessLog(const std::string& process) const { return LogsDir() + "/" + process + ".log"; }  // s

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench/run.sh [NAME...]: prints one JSON line a figure: {"name","unit","value","floor","ratio","n"}. Floors are measured in the same run.
-# Names: denied denied64 launcher cell exec exec8 ready ready20 restart fair memory. Without names: all.
+# Names: denied denied64 launcher cell exec exec8 ready ready20 restart fair memory talk streams turns. Without names: all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 BUILD=${BEIGE_BUILD_DIR:-build/release}

@@ -23,6 +23,7 @@ std::string Indent(const std::string& text, const std::string& by) {
 std::string SpecText(const AgentSpec& spec) {
   std::string text = JsonToYaml(EncodeSpec(spec));
   if (text.find("pidsLimit") == std::string::npos) text += (text.ends_with('\n') ? "" : "\n") + std::string("# sandbox.pidsLimit: ") + std::to_string(spec.sandbox.pids_limit) + "\n";
+  if (spec.core_tools == AgentSpec().core_tools) text += "# coreTools: read, write, patch, exec\n";
   return text;
 }
 

@@ -47,7 +47,12 @@ Item ToolItem(const HomePaths& paths, const std::string& name, const ToolConfig&
   const std::string agents = GrantedTo(paths, name, [](const AgentSpec& spec) -> const auto& { return spec.tools; });
   const std::string file = JoinPath(tool.path, "tool.yaml");
   const auto text = ReadFile(file);
-  const auto loaded = text ? LoadToolManifest(*text, file, AnyEnv()) : Loaded<ToolManifest>{{}, {{file, 0, 0, "", text.error().message, ""}}};
+  Loaded<ToolManifest> loaded;
+  if (text) {
+    loaded = LoadToolManifest(*text, file, AnyEnv());
+  } else {
+    loaded.problems.push_back({file, 0, 0, "", text.error().message, ""});
+  }
   Item item{name, {}, {{"name", name}, {"path", tool.path}}};
   if (!loaded.value) {
     const std::string why = Join(loaded.problems, "; ");

@@ -74,7 +74,7 @@ Result<GatewayView> DescribeGatewayView(const HomePaths& paths, const EnvLookup&
   GatewayView view;
   view.as_root = ::geteuid() == 0;
   view.home = RealPath(paths.home());
-  for (const auto& directory : {paths.Workspaces(), paths.home() + "/sessions", paths.LogsDir(), paths.DataGateway(), paths.RunDir()}) {
+  for (const auto& directory : {paths.Workspaces(), paths.Sessions(), paths.LogsDir(), paths.DataGateway(), paths.RunDir()}) {
     view.writable.push_back(RealPath(directory));
   }
   const OperatorConfig config = Configured(paths, env);

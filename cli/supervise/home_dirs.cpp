@@ -13,7 +13,7 @@ namespace beige::cli {
 Result<> PrepareHome(const HomePaths& paths) {
   // The longest name that is bound: the gateway's socket under its temporary name.
   if (auto fits = CheckSocketPath(paths.GatewaySocket("any") + "~"); !fits) return FailIn("home " + paths.home(), fits.error());
-  for (const auto& directory : {paths.home(), paths.AgentsDir(), paths.Workspaces(), paths.home() + "/sessions", paths.LogsDir(), paths.DataOperator(),
+  for (const auto& directory : {paths.home(), paths.AgentsDir(), paths.Workspaces(), paths.Sessions(), paths.LogsDir(), paths.DataOperator(),
                                 paths.DataGateway(), paths.RunDir(), paths.home() + "/plugins", paths.home() + "/bin"}) {
     BEIGE_TRY(MakeDirs(directory, 0700));
   }

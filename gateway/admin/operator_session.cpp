@@ -32,9 +32,10 @@ void OperatorSession::End(const std::string& why) {
 }
 
 void OperatorSession::OnBytes(std::string_view bytes) {
+  size_t seen = in_.size();  // without a newline
   in_.append(bytes);
   size_t start = 0;
-  for (size_t end; !ended_ && (end = in_.find('\n', start)) != std::string::npos; start = end + 1) {
+  for (size_t end; !ended_ && (end = in_.find('\n', seen)) != std::string::npos; start = seen = end + 1) {
     OnLine(std::string_view(in_).substr(start, end - start));
   }
   if (ended_) return;

@@ -18,6 +18,8 @@ std::string_view CallKindName(CallKind kind) {
   switch (kind) {
     case CallKind::kTool: return "tool";
     case CallKind::kExec: return "exec";
+    case CallKind::kCoreTool: return "core_tool";
+    case CallKind::kLlm: return "llm";
   }
   return "unknown";
 }

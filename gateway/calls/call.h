@@ -13,9 +13,11 @@
 
 namespace beige {
 
-// Which way a call came in, and what it is. Names as in audit records.
+// Which way a call came in, and what it is. Names as in audit records. A request to a model (llm) is judged and recorded like the others,
+// by who makes it: Calls runs none.
 enum class Surface { kSocket, kLlm, kExec, kHttp, kChannel, kSchedule };
-enum class CallKind { kTool, kExec };
+enum class CallKind { kTool, kExec, kCoreTool, kLlm };
+inline constexpr size_t kCallKinds = 4;
 std::string_view SurfaceName(Surface surface);
 std::string_view CallKindName(CallKind kind);
 
@@ -26,16 +28,18 @@ struct CallRequest {
   Surface surface = Surface::kSocket;
   std::string actor = "agent";  // agent | local | name of the token
   CallKind kind = CallKind::kTool;
-  std::string tool;             // "exec" for kind exec
+  std::string tool;             // "exec" for kind exec; read, write, patch or exec for core_tool; provider/model for llm
   std::vector<std::string> args;
+  std::vector<std::string> argv;  // core_tool only: the command that runs for it in the sandbox; `args` is what was asked, for the audit
   std::string cwd_claim;
   std::string session_claim;
   std::string channel_claim;
+  std::string unfit;            // not empty: judged and recorded, then refused with these words, for what was asked makes no sense
   bool stdin_open = false;      // Stdin/StdinEof will follow
   bool detached = false;        // exec only: outlives its caller and the gateway
   std::optional<v2::TerminalSize> terminal;    // exec only
-  std::chrono::milliseconds timeout{0};        // 0 = the tool's own, none for exec
-  std::vector<std::string> env;                // exec only: KEY=VALUE
+  std::chrono::milliseconds timeout{0};        // 0 = the tool's own, none for exec and core_tool
+  std::vector<std::string> env;                // exec and core_tool only: KEY=VALUE
 };
 
 struct CallResult {

@@ -15,6 +15,8 @@ Decision Judge(const CallRequest& request, const std::optional<Standing>& standi
   if (!standing) return {false, "agent", "there is no such agent here", 126};
   Decision decision = standing->policy->Decide(request.kind, request.surface, request.tool);
   if (!decision.allow) return decision;
+  if (!request.unfit.empty()) return {false, "arguments", request.unfit, 126};
+  if (request.kind == CallKind::kLlm) return {false, "model", "requests to models are none of these calls", 126};
   if (in_flight >= standing->max_calls) {
     text = "too many calls in flight: the limit is " + std::to_string(standing->max_calls) + " for each agent; wait for some to end";
     return {false, "limits", text, 126};
@@ -35,7 +37,7 @@ void CountDenied(GatewayMetrics& metrics, const CallRequest& request, const std:
     return;
   }
   // Names from payloads must not become labels.
-  const bool known = standing && standing->policy->Knows(request.tool);
+  const bool known = standing && (request.kind == CallKind::kCoreTool ? Policy::IsCoreTool(request.tool) : standing->policy->Knows(request.tool));
   metrics.CountToolCall(request.agent.key(), known ? std::string_view(request.tool) : "unknown", SurfaceName(request.surface), "deny", "denied");
 }
 
@@ -98,7 +100,7 @@ Calls::Id Calls::Start(CallRequest request, CallSink* sink) {
   if (raw->request().kind == CallKind::kTool) {
     raw->RunTool(standing->tools->Find(raw->request().tool));
   } else {
-    raw->RunExec(standing->control);
+    raw->RunInSandbox(standing->control);
   }
   return impl.running.contains(id) ? id : 0;
 }
@@ -124,7 +126,7 @@ void Calls::Cancel(Id id) {
 
 size_t Calls::InFlight(std::string_view agent_uid) const {
   const auto it = impl_->in_flight.find(agent_uid);
-  return it == impl_->in_flight.end() ? 0 : static_cast<size_t>(it->second.of[0] + it->second.of[1]);
+  return it == impl_->in_flight.end() ? 0 : static_cast<size_t>(it->second.All());
 }
 size_t Calls::InFlight() const { return impl_->running.size(); }
 

@@ -1,7 +1,9 @@
 #ifndef BEIGE_GATEWAY_CALLS_CALLS_IMPL_H_
 #define BEIGE_GATEWAY_CALLS_CALLS_IMPL_H_
 
+#include <array>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 
@@ -25,7 +27,8 @@ struct Calls::Impl {
   }
 
   struct Counts {
-    int64_t of[2] = {0, 0};  // by CallKind
+    std::array<int64_t, kCallKinds> of{};
+    int64_t All() const { return std::accumulate(of.begin(), of.end(), int64_t{0}); }
   };
 
   Roster& roster;

@@ -61,7 +61,7 @@ void RunningCall::OnCell() {
   RunTool(standing ? standing->tools->Find(request_.tool) : nullptr);
 }
 
-void RunningCall::RunExec(JobChannel* control) {
+void RunningCall::RunInSandbox(JobChannel* control) {
   if (control == nullptr) {
     End(BGE_HOW_LOST, 125, "the sandbox is not connected; see: beige describe agent " + request_.agent.name);
     return;
@@ -69,7 +69,7 @@ void RunningCall::RunExec(JobChannel* control) {
   takes_stdin_ = request_.stdin_open;
   timeout_ = request_.timeout;
   std::string fields;
-  for (const auto& arg : request_.args) job::Arg(fields, arg);
+  for (const auto& arg : request_.kind == CallKind::kCoreTool ? request_.argv : request_.args) job::Arg(fields, arg);
   for (const auto& variable : request_.env) job::Env(fields, variable);
   if (!request_.session_claim.empty()) job::Env(fields, "BEIGE_SESSION_KEY", request_.session_claim);
   if (!request_.channel_claim.empty()) job::Env(fields, "BEIGE_CHANNEL", request_.channel_claim);
@@ -198,7 +198,7 @@ void RunningCall::Finish(uint8_t how, int32_t code, std::string text) {
   const auto counts = calls_.in_flight.find(std::string_view(request_.agent.uid));
   if (counts != calls_.in_flight.end()) {
     --counts->second.of[static_cast<size_t>(request_.kind)];
-    if (counts->second.of[0] + counts->second.of[1] == 0) calls_.in_flight.erase(counts);
+    if (counts->second.All() == 0) calls_.in_flight.erase(counts);
   }
   if (how == BGE_HOW_TIMEOUT) {
     code = 124;

@@ -18,7 +18,7 @@ class RunningCall final : public JobSink, public CellWaiter {
   ~RunningCall() override;
 
   void RunTool(Cell* cell);
-  void RunExec(JobChannel* control);
+  void RunInSandbox(JobChannel* control);
 
   void Stdin(std::string_view bytes);
   void StdinEof();

@@ -21,15 +21,20 @@ ordered_json ToJson(const AgentView& view) {
   const admin::Grant& grant = view.grant;
   ordered_json metadata = {{"name", grant.agent.name}, {"namespace", grant.agent.namespace_}, {"uid", grant.agent.uid}, {"generation", grant.generation}};
   if (!grant.labels.empty()) metadata["labels"] = grant.labels;
+  ordered_json choices = ordered_json::array();
+  for (const ModelChoice& choice : grant.model_choices) choices.push_back({{"name", choice.name}, {"thinkingLevel", choice.thinking_level}});
   ordered_json spec = {{"description", grant.description},
                        {"tools", Named(grant.tools)},
                        {"skills", Named(grant.skills)},
+                       {"coreTools", Named(grant.core_tools)},
+                       {"model", {{"choices", std::move(choices)}}},
                        {"operatingMode", grant.suspended ? "Suspended" : "Running"}};
   ordered_json status = {{"grantGeneration", view.in_force.generation},
                          {"connected", view.connected},
                          {"tools", view.in_force.tools},
                          {"unknownTools", view.in_force.unknown_tools},
                          {"unknownSkills", view.in_force.unknown_skills},
+                         {"unknownModels", view.in_force.unknown_models},
                          {"unavailableTools", view.in_force.unavailable_tools},
                          {"connections", view.connections},
                          {"calls", view.calls}};

@@ -9,7 +9,9 @@ namespace beige {
 
 std::string PolicyJson(const AgentView& view, const Standing& standing, std::string_view tool) {
   const bool exec = tool == "exec";
-  Decision decision = standing.policy->Decide(exec ? CallKind::kExec : CallKind::kTool, exec ? Surface::kExec : Surface::kSocket, tool);
+  const bool core = !exec && Policy::IsCoreTool(tool) && !standing.policy->Knows(tool);
+  const CallKind kind = exec ? CallKind::kExec : core ? CallKind::kCoreTool : CallKind::kTool;
+  Decision decision = standing.policy->Decide(kind, exec ? Surface::kExec : core ? Surface::kLlm : Surface::kSocket, tool);
   const auto among = [&](const std::vector<std::string>& names) { return std::find(names.begin(), names.end(), tool) != names.end(); };
   const auto unavailable = view.in_force.unavailable_tools.find(std::string(tool));
   std::string not_offered;
@@ -17,12 +19,12 @@ std::string PolicyJson(const AgentView& view, const Standing& standing, std::str
     not_offered = "unavailable: " + unavailable->second;
     if (decision.allow) decision = {false, "cells", not_offered, 126};
   }
-  nlohmann::ordered_json out = {{"tool", tool}, {"kind", exec ? "exec" : "tool"}, {"decision", decision.allow ? "allow" : "deny"}, {"rule", decision.rule}};
+  nlohmann::ordered_json out = {{"tool", tool}, {"kind", CallKindName(kind)}, {"decision", decision.allow ? "allow" : "deny"}, {"rule", decision.rule}};
   if (!decision.allow) {
     out["reason"] = decision.reason;
     out["exitCode"] = decision.exit_code;
   }
-  if (!exec) {
+  if (kind == CallKind::kTool) {
     out["exists"] = standing.policy->Knows(tool);
     out["granted"] = among(view.grant.tools);
     out["offered"] = among(view.in_force.tools);

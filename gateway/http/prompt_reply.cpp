@@ -45,6 +45,11 @@ void PromptReply::Take(const sessions::Event& event, bool last) {
     error = {{"code", Get<std::string>(data, "code", "internal")}, {"message", Get<std::string>(data, "message", "")}};
     if (const auto after = data.find("retryAfterMs"); after != data.end() && after->is_number()) error["retryAfterMs"] = *after;
   }
+  if (for_beige()) {
+    if (error.is_null() && event.name != "aborted") return Reply(JsonReply(DumpJson(ordered_json{{"response", text_}})));
+    const std::string message = error.is_null() ? "the prompt was taken back" : error["message"].get<std::string>();
+    return Reply(JsonError(502, error.is_null() ? "Aborted" : "Failed", message));
+  }
   Reply(JsonReply(DumpJson(ordered_json{{"session", accepted().session}, {"prompt", accepted().prompt}, {"text", text_}, {"stop", stop}, {"usage", UsageJson(usage_)}, {"error", error}})));
 }
 

@@ -9,7 +9,7 @@ namespace beige {
 
 // POST .../prompt with "stream": false: one object when the turn has ended,
 // {"session","prompt","text","stop":"end"|...|"aborted"|null,"usage":{...},"error":null|{"code","message","retryAfterMs"}}. `text` is what
-// the model said last, after its last call; it and `usage` are there too when the turn failed.
+// the model said last, after its last call; it and `usage` are there too when the turn failed. For Beige's own route {"response": text}, or 502 when the turn failed.
 class PromptReply final : public PromptWait {
  public:
   using PromptWait::PromptWait;

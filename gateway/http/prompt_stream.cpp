@@ -6,7 +6,8 @@
 namespace beige {
 
 void PromptWait::Start(PromptBody body) {
-  detach_ = body.detach;
+  detach_ = body.prompt.detach;
+  beige_ = body.beige;
   auto self = shared_from_this();
   sessions().Submit(std::move(body.prompt), [this, self](Result<sessions::Accepted> accepted) { Submitted(std::move(accepted)); });
 }

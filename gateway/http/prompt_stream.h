@@ -22,6 +22,7 @@ class PromptWait : public SessionStream {
   virtual void Began(const sessions::Accepted& accepted) = 0;
   virtual void Take(const sessions::Event& event, bool last) = 0;
   void TakeBack();  // unless detached
+  bool for_beige() const { return beige_; }
   bool detached() const { return detach_; }
   const sessions::Accepted& accepted() const { return accepted_; }
 
@@ -32,6 +33,7 @@ class PromptWait : public SessionStream {
   sessions::Accepted accepted_;
   bool detach_ = false;
   bool left_ = false;
+  bool beige_ = false;
 };
 
 // POST .../prompt with a stream for an answer.

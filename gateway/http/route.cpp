@@ -26,6 +26,7 @@ constexpr auto kRoutes = std::to_array<RouteRow>({
     {Route::kAbort, "POST", "/v1/namespaces/*/agents/*/sessions/*/abort", "prompt"},
     {Route::kCompact, "POST", "/v1/namespaces/*/agents/*/sessions/*/compact", "prompt"},
     {Route::kSessionModel, "POST", "/v1/namespaces/*/agents/*/sessions/*/model", "prompt"},
+    {Route::kBeigePrompt, "POST", "/api/agents/*/prompt", "prompt"},
 });
 
 // The names that `row` takes out of the path; false when it is another path.
@@ -65,6 +66,7 @@ Result<RouteMatch> MatchRoute(std::string_view method, std::string_view path) {
     match.route = row.route;
     match.scope = row.scope;
     match.allow.clear();
+    if (row.route == Route::kBeigePrompt) names.insert(names.begin(), "default");
     if (!names.empty()) match.agent.namespace_ = names[0];
     if (names.size() > 1) match.agent.name = names[1];
     if (names.size() > 2) match.item = names[2];

@@ -30,12 +30,13 @@ enum class Route {
   kAbort,
   kCompact,
   kSessionModel,
+  kBeigePrompt,
 };
 
 struct RouteMatch {
   Route route = Route::kNone;
   const char* scope = "";     // that a token must have
-  AgentKey agent{};           // of the routes beneath an agent; its namespace alone for kNamespaceAgents
+  AgentKey agent{};           // of the routes beneath an agent; its namespace alone for kNamespaceAgents; in default for kBeigePrompt
   std::string item{};         // the last segment that names something: a session, a tool
   std::string allow{};        // route is kNone and this is not empty: the path is right, and takes these methods
 };

@@ -101,12 +101,32 @@ BodyResult<PromptBody> DecodePromptBody(std::string_view text) {
   }
   prompt.session = std::move(*session);
 
-  for (const auto& [field, value] : {std::pair{"steer", &prompt.steer}, std::pair{"stream", &out.stream}, std::pair{"detach", &out.detach}}) {
+  for (const auto& [field, value] : {std::pair{"steer", &prompt.steer}, std::pair{"stream", &out.stream}, std::pair{"detach", &prompt.detach}}) {
     const auto given = BoolField(body, field, *value);
     if (!given) return tl::make_unexpected(given.error());
     *value = *given;
   }
   if (prompt.steer && prompt.session.empty()) return BadField("steer", "want the session whose turn it is told to, in the field session");
+  return out;
+}
+
+BodyResult<PromptBody> DecodeBeigePrompt(std::string_view text, const std::string& agent) {
+  json body;
+  if (auto parsed = ParseStrict(text, {"message", "sessionKey"}, R"({"message":"Hi"})", body); !parsed) return tl::make_unexpected(parsed.error());
+  auto message = StringField(body, "message");
+  if (!message) return tl::make_unexpected(message.error());
+  if (message->empty()) return BadField("message", "want what is said to the agent");
+  if (message->size() > kMaxPromptText) return BadField("message", "want " + std::to_string(kMaxPromptText) + " bytes at most, got " + std::to_string(message->size()));
+  auto key = StringField(body, "sessionKey");
+  if (!key) return tl::make_unexpected(key.error());
+  if (key->size() > kMaxSessionKey) return BadField("sessionKey", "want " + std::to_string(kMaxSessionKey) + " bytes at most, got " + std::to_string(key->size()));
+  if (key->empty()) *key = "api:" + agent + ":default";
+  PromptBody out;
+  out.prompt.text = std::move(*message);
+  out.prompt.session = "key-" + Sha256Hex(*key).substr(0, 40);
+  out.prompt.make = true;
+  out.stream = false;
+  out.beige = true;
   return out;
 }
 

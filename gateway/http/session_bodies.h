@@ -14,11 +14,15 @@ namespace beige {
 struct PromptBody {
   sessions::Prompt prompt;  // without agent and actor
   bool stream = true;
-  bool detach = false;
+  bool beige = false;       // its caller wants {"response"}
 };
 constexpr size_t kMaxPromptText = 1u << 20;
 constexpr size_t kMaxPromptImages = 20;
+constexpr size_t kMaxSessionKey = 1000;
 BodyResult<PromptBody> DecodePromptBody(std::string_view json);
+
+// {"message","sessionKey"} of Beige's own route: what it says of `agent`, in the session that the key stands for.
+BodyResult<PromptBody> DecodeBeigePrompt(std::string_view json, const std::string& agent);
 
 struct ChoiceBody {
   std::optional<std::string> model;

@@ -51,7 +51,8 @@ void SessionRoutes::Stop() { streams_.reset(); }
 
 void SessionRoutes::Handle(const RouteMatch& match, const http::Request& request, const std::string& actor, Respond responder) {
   switch (match.route) {
-    case Route::kPrompt: return Prompt(match, request, actor, responder);
+    case Route::kPrompt:
+    case Route::kBeigePrompt: return Prompt(match, request, actor, responder);
     case Route::kNewSession: return Create(match, request, responder);
     case Route::kSession: return Show(match, request, responder);
     case Route::kSessionEvents: return Events(match, request, responder);
@@ -84,7 +85,7 @@ void SessionRoutes::On(const AgentKey& agent, const Respond& responder, std::fun
 
 void SessionRoutes::Prompt(const RouteMatch& match, const http::Request& request, const std::string& actor, const Respond& responder) {
   if (!TakesBody(request, responder, true)) return;
-  auto body = DecodePromptBody(request.body);
+  auto body = match.route == Route::kBeigePrompt ? DecodeBeigePrompt(request.body, match.agent.name) : DecodePromptBody(request.body);
   if (!body) return Refuse(responder, body.error());
   body->prompt.actor = actor;
   On(match.agent, responder, [this, responder, shared = std::make_shared<PromptBody>(std::move(*body))](sessions::Sessions& sessions, const AgentRef& agent) {

@@ -29,6 +29,7 @@ const Histogram::BucketBoundaries kDurationBuckets = {0.0001, 0.00025, 0.0005, 0
 struct AgentSeries {
   std::unordered_map<std::string, Counter*> calls;  // tool, surface, decision, outcome joined by newlines -> counter
   std::unordered_map<std::string, Counter*> execs;  // outcome
+  std::unordered_map<std::string, Counter*> turns;  // outcome
   // provider, model and outcome or kind, joined by newlines
   std::unordered_map<std::string, Counter*> llm_requests, llm_tokens, llm_cost;
   Gauge* connections = nullptr;
@@ -53,6 +54,7 @@ struct GatewayMetrics::Impl {
   prometheus::Registry registry;
   Family<Counter>& tool_calls = Make<Counter>("beige_tool_calls_total", "Calls by way in, decision and outcome.");
   Family<Histogram>& durations = Make<Histogram>("beige_tool_call_duration_seconds", "From decision to end of an allowed call.");
+  Family<Counter>& turns = Make<Counter>("beige_turns_total", "Turns of conversations by how they ended.");
   Family<Counter>& execs = Make<Counter>("beige_exec_total", "Commands run in sandboxes for their owners.");
   Family<Gauge>& connections = Make<Gauge>("beige_link_connections", "Open connections on an agent's gateway.sock.");
   Family<Counter>& llm_requests = Make<Counter>("beige_llm_requests_total", "Requests to model providers by outcome.");
@@ -112,6 +114,16 @@ void GatewayMetrics::ObserveToolDuration(std::string_view tool, double seconds) 
     Histogram*& histogram = c.durations[std::string(tool)];
     if (histogram == nullptr) histogram = &impl_->durations.Add({{"tool", std::string(tool)}}, kDurationBuckets);
     histogram->Observe(seconds);
+  });
+}
+
+void GatewayMetrics::CountTurn(const AgentKey& agent, std::string_view outcome) {
+  impl_->cache.With([&](Cache& c) {
+    Counter*& counter = impl_->SeriesOf(c, agent).turns[std::string(outcome)];
+    if (counter == nullptr) {
+      counter = &impl_->turns.Add({{"namespace", agent.namespace_}, {"agent", agent.name}, {"outcome", std::string(outcome)}});
+    }
+    counter->Increment();
   });
 }
 
@@ -220,6 +232,7 @@ void GatewayMetrics::RemoveAgent(const AgentKey& agent) {
     if (found == c.agents.end()) return;
     for (const auto& [key, counter] : found->second.calls) impl_->tool_calls.Remove(counter);
     for (const auto& [key, counter] : found->second.execs) impl_->execs.Remove(counter);
+    for (const auto& [key, counter] : found->second.turns) impl_->turns.Remove(counter);
     for (const auto& [key, counter] : found->second.llm_requests) impl_->llm_requests.Remove(counter);
     for (const auto& [key, counter] : found->second.llm_tokens) impl_->llm_tokens.Remove(counter);
     for (const auto& [key, counter] : found->second.llm_cost) impl_->llm_cost.Remove(counter);

@@ -19,6 +19,7 @@ class GatewayMetrics {
   // beige_tool_calls_total{namespace,agent,tool,surface,decision,outcome}. `tool` must be a configured name or "unknown" (bounded labels).
   void CountToolCall(const AgentKey& agent, std::string_view tool, std::string_view surface, std::string_view decision, std::string_view outcome);
   void ObserveToolDuration(std::string_view tool, double seconds);          // beige_tool_call_duration_seconds{tool}
+  void CountTurn(const AgentKey& agent, std::string_view outcome);          // beige_turns_total; done, error, aborted
   void CountExec(const AgentKey& agent, std::string_view outcome);          // beige_exec_total
   void AddLinkConnections(const AgentKey& agent, int delta);                // beige_link_connections
   void CountAuditRecord();                                                  // beige_audit_records_total

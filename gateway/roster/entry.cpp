@@ -48,6 +48,14 @@ PublishedTree RosterEntry::TreeOf(const admin::Grant& grant, const Catalogue& ca
 }
 
 namespace {
+// `name` is provider/model; the model's id may hold slashes of its own.
+bool HasModel(const LlmConfig& llm, const std::string& name) {
+  const size_t slash = name.find('/');
+  if (slash == std::string::npos) return false;
+  const auto provider = llm.providers.find(name.substr(0, slash));
+  return provider != llm.providers.end() && provider->second.models.contains(name.substr(slash + 1));
+}
+
 // What both allow; of the former's generation, since the newer one is not in force.
 admin::Grant Both(const admin::Grant& former, const admin::Grant& next) {
   admin::Grant both = former;
@@ -57,6 +65,10 @@ admin::Grant Both(const admin::Grant& former, const admin::Grant& next) {
   };
   keep(both.tools, next.tools);
   keep(both.skills, next.skills);
+  keep(both.core_tools, next.core_tools);
+  std::erase_if(both.model_choices, [&](const ModelChoice& choice) {
+    return std::none_of(next.model_choices.begin(), next.model_choices.end(), [&](const ModelChoice& other) { return other.name == choice.name; });
+  });
   return both;
 }
 }  // namespace
@@ -86,6 +98,10 @@ void RosterEntry::Force(const admin::Grant& grant, const Catalogue& catalogue) {
   grant_ = grant;
   unknown_tools_.clear();
   unknown_skills_.clear();
+  unknown_models_.clear();
+  for (const ModelChoice& choice : grant.model_choices) {
+    if (!catalogue.config || !HasModel(catalogue.config->llm, choice.name)) unknown_models_.push_back(choice.name);
+  }
   for (const auto& name : grant.tools) {
     if (!catalogue.tools.contains(name)) unknown_tools_.push_back(name);
   }
@@ -100,6 +116,7 @@ bool RosterEntry::Judge() {
   now.generation = grant_.generation;
   now.unknown_tools = unknown_tools_;
   now.unknown_skills = unknown_skills_;
+  now.unknown_models = unknown_models_;
   now.unavailable_skills = unavailable_skills_;
   now.unavailable_tools = tools_.Unavailable();
   for (const auto& name : grant_.tools) {

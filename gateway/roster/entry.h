@@ -85,6 +85,7 @@ class RosterEntry final : public ControlEvents {
   int64_t max_calls_ = 0;
   std::vector<std::string> unknown_tools_;
   std::vector<std::string> unknown_skills_;
+  std::vector<std::string> unknown_models_;
   std::map<std::string, std::string> unavailable_skills_;  // skill -> why
   ToolRouter tools_;
   std::unique_ptr<ControlPoint> control_;

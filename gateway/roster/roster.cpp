@@ -34,8 +34,10 @@ std::string ListOf(const std::vector<std::string>& names) {
 }
 
 std::string Describe(const admin::Grant& grant) {
+  std::vector<std::string> models;
+  for (const ModelChoice& choice : grant.model_choices) models.push_back(choice.name);
   return "generation " + std::to_string(grant.generation) + (grant.suspended ? " (suspended)" : "") + ": tools " + ListOf(grant.tools) +
-         "; skills " + ListOf(grant.skills);
+         "; skills " + ListOf(grant.skills) + "; core tools " + ListOf(grant.core_tools) + "; models " + ListOf(models);
 }
 }  // namespace
 

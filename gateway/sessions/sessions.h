@@ -48,9 +48,11 @@ struct Prompt {
   AgentRef agent{};
   std::string actor{};    // local, or the token's name
   std::string session{};  // "" = a new one
+  bool make = false;      // a session of that id is made when there is none
   std::string text{};
   std::vector<llm::Image> images{};
   bool steer = false;     // while a turn runs: told to the model at its next step, instead of queued behind the turn
+  bool detach = false;    // its turn runs although the caller left, after a restart too; who does not want that aborts it when he leaves
   // "provider/model" and level for this session from now on; absent = as it was (a new session: the agent's first choice).
   std::optional<std::string> model{};
   std::optional<llm::ThinkingLevel> thinking{};
@@ -92,7 +94,7 @@ class Sessions {
   Sessions(const Sessions&) = delete;
   Sessions& operator=(const Sessions&) = delete;
 
-  void SetConfig(std::shared_ptr<const GatewayConfig> config);
+  void SetConfig(std::shared_ptr<const GatewayConfig> config, std::vector<std::shared_ptr<const ToolManifest>> tools);
 
   // Accepted once it is in the session's file. Its turn begins on a later turn of the loop.
   void Submit(Prompt prompt, Done<Accepted> done);

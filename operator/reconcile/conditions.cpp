@@ -105,10 +105,12 @@ Verdict PolicyInForce(const ConditionInput& in) {
   std::vector<std::string> unknown;
   for (const std::string& tool : g.in_force->unknown_tools) unknown.push_back("tool " + tool + " is not configured in gateway.yaml");
   for (const std::string& skill : g.in_force->unknown_skills) unknown.push_back("skill " + skill + " is not configured in gateway.yaml");
+  for (const std::string& model : g.in_force->unknown_models) unknown.push_back("model " + model + " is not configured in gateway.yaml");
   for (const auto& [tool, why] : g.in_force->unavailable_tools) unknown.push_back("tool " + tool + " is not offered: " + why);
   for (const auto& [skill, why] : g.in_force->unavailable_skills) unknown.push_back("skill " + skill + " is not shown: " + why);
   if (unknown.empty()) return Yes("InForce");
   const bool configured = g.in_force->unknown_tools.empty() && g.in_force->unknown_skills.empty();
+  if (configured && !g.in_force->unknown_models.empty()) return Yes("ModelUnknown", JoinTexts(unknown, "; "));
   const char* unavailable = g.in_force->unavailable_tools.empty() ? "SkillUnavailable" : "ToolUnavailable";
   return Yes(configured ? unavailable : "ToolUnknown", JoinTexts(unknown, "; "));
 }

@@ -14,6 +14,10 @@ admin::Grant GrantOf(const Identity& identity) {
   grant.description = agent.spec.description;
   for (const NamedRef& tool : agent.spec.tools) grant.tools.push_back(tool.name);
   for (const NamedRef& skill : agent.spec.skills) grant.skills.push_back(skill.name);
+  grant.core_tools.clear();
+  for (const NamedRef& tool : agent.spec.core_tools) grant.core_tools.push_back(tool.name);
+  grant.model_choices = agent.spec.model_choices;
+  grant.instructions = agent.spec.instructions;
   grant.suspended = agent.spec.operating_mode == OperatingMode::kSuspended;
   grant.sandbox_uid = SandboxUid(identity);
   return grant;

@@ -7,8 +7,8 @@
 namespace beige {
 namespace {
 // Reasons that are trouble. The others are steps on the way.
-constexpr std::array<std::string_view, 21> kTrouble = {
-    "InvalidSpec",   "UnknownField",     "NotPermitted",      "ToolUnknown",   "ToolUnavailable", "ImagePullFailed", "ImageMissing",
+constexpr std::array<std::string_view, 22> kTrouble = {
+    "InvalidSpec",   "UnknownField",     "NotPermitted",      "ToolUnknown",   "ModelUnknown",   "ToolUnavailable", "ImagePullFailed", "ImageMissing",
     "NameConflict",  "EngineUnavailable", "CrashLoopBackOff", "OOMKilled",     "IsolationMismatch", "PrepareFailed", "CreateFailed",
     "StartFailed",   "GrantRejected",    "TemplateOutdated",  "HomeCopied",    "RoundTripFailed", "Removed",         "Error"};
 }  // namespace

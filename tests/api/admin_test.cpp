@@ -7,7 +7,8 @@ namespace beige::admin {
 namespace {
 
 Grant FullGrant() {
-  return {{"lab", "a1", "uid-1"}, 7, {{"team", "papers"}}, "two\nlines \"quoted\"", {"kv", "papers"}, {"typst"}, true, 200001};
+  return {{"lab", "a1", "uid-1"}, 7, {{"team", "papers"}}, "two\nlines \"quoted\"", {"kv", "papers"}, {"typst"}, true, 200001,
+          {"read", "exec"}, {{"anthropic/claude-sonnet-4-6", "low"}, {"local/qwen/3:8b", "off"}}, "Be \"brief\".\n"};
 }
 
 TEST(AdminCodecTest, EveryMessageToTheGatewaySurvives) {
@@ -23,7 +24,7 @@ TEST(AdminCodecTest, EveryMessageToTheGatewaySurvives) {
 
 TEST(AdminCodecTest, EveryMessageToTheOperatorSurvives) {
   const ToOperator messages[] = {Hello{},
-                                 InForce{"uid-1", 7, {"kv"}, {"nope"}, {"no-skill"}, {{"broken", "tool.yaml:3: name: is missing"}}, {{"big", "over 64 MiB"}}},
+                                 InForce{"uid-1", 7, {"kv"}, {"nope"}, {"no-skill"}, {{"broken", "tool.yaml:3: name: is missing"}}, {{"big", "over 64 MiB"}}, {"nobody/knows"}},
                                  Rejected{"uid-1", 7, "disk full"},
                                  Removed{"uid-1"},
                                  Synced{12},
@@ -103,7 +104,27 @@ TEST(AdminCodecTest, GrantsAreKeptInTheSameForm) {
   ASSERT_TRUE(back);
   EXPECT_EQ(*back, FullGrant());
   EXPECT_FALSE(DecodeGrant("{}"));
+  EXPECT_FALSE(DecodeGrant(R"({"agent":{"namespace":"d","name":"a","uid":"u"},"generation":1,"tools":[],"skills":[],"suspended":false,"sandboxUid":1,"coreTools":"all"})"));
+  EXPECT_FALSE(DecodeGrant(R"({"agent":{"namespace":"d","name":"a","uid":"u"},"generation":1,"tools":[],"skills":[],"suspended":false,"sandboxUid":1,"modelChoices":[{"name":"a/b"}]})"));
   EXPECT_FALSE(DecodeGrant(""));
+}
+
+TEST(AdminCodecTest, AGrantOfAVersionBeforeModelsHasAllCoreToolsAndNoModel) {
+  const auto old = DecodeGrant(R"({"agent":{"namespace":"d","name":"a","uid":"u"},"generation":1,"tools":["kv"],"skills":[],"suspended":false,"sandboxUid":1})");
+  ASSERT_TRUE(old) << old.error().message;
+  EXPECT_THAT(old->core_tools, testing::ElementsAre("read", "write", "patch", "exec"));
+  EXPECT_THAT(old->model_choices, testing::IsEmpty());
+  EXPECT_EQ(old->instructions, "");
+  Grant none = *old;
+  none.core_tools.clear();
+  EXPECT_THAT(DecodeGrant(EncodeGrant(none))->core_tools, testing::IsEmpty());
+}
+
+TEST(AdminCodecTest, ASyncOfAThousandAgentsWithTheLongestInstructionsIsOneLine) {
+  Grant grant = FullGrant();
+  grant.instructions.assign(65536, 'x');
+  const std::string line = Encode(ToGateway(Sync{std::vector<Grant>(1000, grant)}));
+  EXPECT_LT(line.size(), kMaxLine);
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ Agent FullAgent() {
   agent.spec.description = "Reads \"papers\"\nand: more # things\n";
   agent.spec.tools = {{"kv"}, {"papers"}};
   agent.spec.skills = {{"typst"}};
+  agent.spec.core_tools = {{"read"}, {"exec"}};
+  agent.spec.model_choices = {{"anthropic/claude-sonnet-4-6", "low"}, {"local/qwen/3:8b", "off"}};
+  agent.spec.instructions = "You read papers.\n\n  - \"briefly\"\n";
   agent.spec.operating_mode = OperatingMode::kSuspended;
   agent.spec.sandbox = {"debian:12", PullPolicy::kAlways, 1000, 1500, 3LL << 29, 64, {{"A", "yes"}, {"B", "0644"}, {"C", "x: y"}, {"D", ""}}, {{"v", "/data", "/srv/v", false}}};
   agent.spec.egress_mode = EgressMode::kOpen;
@@ -45,6 +48,8 @@ TEST(AgentJsonTest, HasTheDocumentedShape) {
   EXPECT_EQ(value["kind"], "Agent");
   EXPECT_EQ(value["metadata"]["namespace"], "lab");
   EXPECT_EQ(value["spec"]["tools"][0], json({{"name", "kv"}}));
+  EXPECT_EQ(value["spec"]["coreTools"], json::parse(R"([{"name":"read"},{"name":"exec"}])"));
+  EXPECT_EQ(value["spec"]["model"]["choices"][1], json::parse(R"({"name":"local/qwen/3:8b","thinkingLevel":"off"})"));
   EXPECT_EQ(value["spec"]["sandbox"]["resources"]["limits"], json({{"cpu", "1500m"}, {"memory", "1536Mi"}}));
   EXPECT_EQ(value["spec"]["sandbox"]["volumes"][0]["hostPath"]["path"], "/srv/v");
   EXPECT_EQ(value["status"]["sandbox"]["imageDigest"], "sha256:ab");
@@ -104,6 +109,10 @@ TEST(EncodeSpecTest, EqualSpecsGiveEqualTextAndDefaultsAreOmitted) {
   spec.sandbox.env = {{"A", "b"}};
   EXPECT_EQ(EncodeSpec(spec), R"({"sandbox":{"env":[{"name":"A","value":"b"}]}})");
   EXPECT_EQ(EncodeSpec(FullAgent().spec), EncodeSpec(FullAgent().spec));
+  AgentSpec talks;
+  talks.core_tools.clear();
+  talks.model_choices = {{"a/b", "off"}};
+  EXPECT_EQ(EncodeSpec(talks), R"({"coreTools":[],"model":{"choices":[{"name":"a/b"}]}})");
 }
 
 TEST(ContainerSpecHashTest, ChangesWithWhatShapesTheContainerAndNothingElse) {
@@ -126,6 +135,9 @@ TEST(ContainerSpecHashTest, ChangesWithWhatShapesTheContainerAndNothingElse) {
   EXPECT_FALSE(changed([](AgentSpec& s) { s.tools.clear(); }));
   EXPECT_FALSE(changed([](AgentSpec& s) { s.skills = {{"x"}}; }));
   EXPECT_FALSE(changed([](AgentSpec& s) { s.description = "x"; }));
+  EXPECT_FALSE(changed([](AgentSpec& s) { s.core_tools.clear(); }));
+  EXPECT_FALSE(changed([](AgentSpec& s) { s.model_choices.clear(); }));
+  EXPECT_FALSE(changed([](AgentSpec& s) { s.instructions = "x"; }));
   EXPECT_FALSE(changed([](AgentSpec& s) { s.operating_mode = OperatingMode::kRunning; }));
   EXPECT_FALSE(changed([](AgentSpec& s) { s.workspace_retention = RetentionPolicy::kRetain; }));
   EXPECT_FALSE(changed([](AgentSpec& s) { s.sandbox.image_pull_policy = PullPolicy::kNever; }));

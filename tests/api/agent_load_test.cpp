@@ -44,6 +44,11 @@ spec:
   description: Reads papers
   tools: [{name: kv}, {name: papers}]
   skills: [{name: typst}]
+  coreTools: [{name: read}]
+  model: {choices: [{name: anthropic/claude-sonnet-4-6, thinkingLevel: high}, {name: "local/qwen/3:8b"}]}
+  instructions: |
+    You read papers.
+    Briefly.
   operatingMode: Suspended
   sandbox:
     image: registry.example.org:5000/agents/base:1.2
@@ -64,6 +69,9 @@ spec:
   want.spec.description = "Reads papers";
   want.spec.tools = {{"kv"}, {"papers"}};
   want.spec.skills = {{"typst"}};
+  want.spec.core_tools = {{"read"}};
+  want.spec.model_choices = {{"anthropic/claude-sonnet-4-6", "high"}, {"local/qwen/3:8b", "off"}};
+  want.spec.instructions = "You read papers.\nBriefly.\n";
   want.spec.operating_mode = OperatingMode::kSuspended;
   want.spec.sandbox = {"registry.example.org:5000/agents/base:1.2", PullPolicy::kNever, 1234, 1500, 5368709120, 100, {{"TZ", "UTC"}, {"EMPTY", ""}},
                        {{"papers", "/data", "/srv/papers", false}}};
@@ -259,6 +267,27 @@ TEST(LoadAgentsTest, ChecksTheShapeOfImagesAndNames) {
   }
   EXPECT_THAT(SpecProblems("{tools: [kv]}"), ElementsAre(HasSubstr("spec.tools[0]: want an entry such as {name: kv}, got \"kv\"")));
   EXPECT_THAT(SpecProblems("{tools: [{name: kv}, {name: kv}]}"), ElementsAre(HasSubstr("spec.tools[1].name: \"kv\" stands twice in the list; the first is at line 4")));
+}
+
+TEST(LoadAgentsTest, CoreToolsAreFourWhenAbsentAndNoneWhenTheListIsEmpty) {
+  EXPECT_THAT(SpecOf("{}").core_tools, ElementsAre(NamedRef{"read"}, NamedRef{"write"}, NamedRef{"patch"}, NamedRef{"exec"}));
+  EXPECT_EQ(SpecOf("{coreTools: }").core_tools.size(), 4u);
+  EXPECT_THAT(SpecOf("{coreTools: []}").core_tools, IsEmpty());
+  EXPECT_THAT(SpecProblems("{coreTools: [{name: raed}]}"),
+              ElementsAre(HasSubstr("spec.coreTools[0].name: want one of read, write, patch, exec, got \"raed\"; did you mean read?")));
+  EXPECT_THAT(SpecProblems("{coreTools: [{name: read}, {name: read}]}"), ElementsAre(HasSubstr("stands twice")));
+}
+
+TEST(LoadAgentsTest, ModelsAreNamedByProviderAndModel) {
+  EXPECT_THAT(SpecOf("{model: }").model_choices, IsEmpty());
+  EXPECT_EQ(SpecOf("{model: {choices: [{name: a/b, thinkingLevel: \"off\"}]}}").model_choices[0].thinking_level, "off");
+  EXPECT_THAT(SpecProblems("{model: {choices: [{name: a/b, thinkingLevel: off}]}}"), ElementsAre(HasSubstr("put it in quotes")));
+  EXPECT_THAT(SpecProblems("{model: {choices: [{name: claude}]}}"),
+              ElementsAre(HasSubstr("spec.model.choices[0].name: want PROVIDER/MODEL such as anthropic/claude-sonnet-4-6, got \"claude\"")));
+  EXPECT_THAT(SpecProblems("{model: {choices: [{name: a/b, thinkingLevel: hihg}]}}"), ElementsAre(HasSubstr("did you mean high?")));
+  EXPECT_THAT(SpecProblems("{model: {choices: [a/b]}}"), ElementsAre(HasSubstr("want an entry such as {name: anthropic/claude-sonnet-4-6")));
+  EXPECT_THAT(SpecProblems("{model: {name: a/b}}"), ElementsAre(HasSubstr("spec.model.name: no such field; did you mean")));
+  EXPECT_THAT(SpecProblems("{instructions: \"" + std::string(65537, 'x') + "\"}"), ElementsAre(HasSubstr("at most 65536 characters")));
 }
 
 TEST(LoadAgentsTest, FieldsOfLaterVersionsAreUnknownNotIgnored) {

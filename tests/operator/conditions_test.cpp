@@ -27,7 +27,7 @@ ConditionInput ReadyAgent() {
   in.plan.engine_up = true;
   in.plan.sandboxes = {sandbox};
   in.plan.gateway.synced = true;
-  in.plan.gateway.in_force = admin::InForce{.uid = "u", .generation = 3, .tools = {}, .unknown_tools = {}, .unknown_skills = {}, .unavailable_tools = {}, .unavailable_skills = {}};
+  in.plan.gateway.in_force = admin::InForce{.uid = "u", .generation = 3, .tools = {}, .unknown_tools = {}, .unknown_skills = {}, .unavailable_tools = {}, .unavailable_skills = {}, .unknown_models = {}};
   in.plan.gateway.registered = true;
   in.plan.gateway.instance = "i1";
   in.plan.gateway.round_trip = true;
@@ -87,6 +87,19 @@ TEST(ConditionsTest, TheTransitionTimeMovesOnlyWithTheStatus) {
   in.plan.gateway.round_trip = false;
   after = Compute(in, before);
   EXPECT_EQ(FindCondition(after, "Ready")->last_transition_time, kLater);
+}
+
+TEST(ConditionsTest, AModelThatIsNotConfiguredIsSaidLikeATool) {
+  ConditionInput in = ReadyAgent();
+  in.plan.gateway.in_force->unknown_models = {"nobody/knows"};
+  auto conditions = Compute(in);
+  EXPECT_EQ(Show(conditions, "PolicyInForce"), "True ModelUnknown");
+  EXPECT_EQ(FindCondition(conditions, "PolicyInForce")->message, "model nobody/knows is not configured in gateway.yaml");
+  EXPECT_EQ(Show(conditions, "Ready"), "True RoundTripOK") << "the rest works";
+  in.plan.gateway.in_force->unknown_tools = {"nope"};
+  conditions = Compute(in);
+  EXPECT_EQ(Show(conditions, "PolicyInForce"), "True ToolUnknown");
+  EXPECT_NE(FindCondition(conditions, "PolicyInForce")->message.find("nobody/knows"), std::string::npos);
 }
 
 TEST(ConditionsTest, TheSameFactsGiveTheSameConditions) {

@@ -37,7 +37,7 @@ PlanInput Settled() {
   in.gateway.synced = true;
   in.gateway.synced_at = kNow - seconds(100);
   in.gateway.sent = in.grant;
-  in.gateway.in_force = admin::InForce{.uid = "uid", .generation = 3, .tools = {}, .unknown_tools = {}, .unknown_skills = {}, .unavailable_tools = {}, .unavailable_skills = {}};
+  in.gateway.in_force = admin::InForce{.uid = "uid", .generation = 3, .tools = {}, .unknown_tools = {}, .unknown_skills = {}, .unavailable_tools = {}, .unavailable_skills = {}, .unknown_models = {}};
   in.gateway.registered = true;
   in.gateway.instance = "i1";
   in.gateway.round_trip = true;

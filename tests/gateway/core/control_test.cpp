@@ -11,6 +11,7 @@
 #include "base/spawn.h"
 #include "tests/gateway/core/client.h"
 #include "tests/gateway/core/core.h"
+#include "tests/gateway/core/sandbox.h"
 
 namespace beige::testing {
 namespace {
@@ -262,33 +263,6 @@ TEST_F(ControlPointTest, AHolderThatFallsSilentLosesTheChannel) {
   EXPECT_GE(Count("no round trip: no answer in time") + Count("no round trip: the control channel ended"), 1);
 }
 
-// A real PID 1: our binary as process 1 of a bubblewrap container, with the link's directory at /beige as an engine would mount it.
-class Sandbox {
- public:
-  Sandbox(const HomePaths& paths, const std::string& uid, const std::string& instance) {
-    SpawnRequest request;
-    request.argv = {"bwrap", "--unshare-user", "--unshare-pid", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
-                    "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/workspace", "--chdir", "/workspace",
-                    "--ro-bind", paths.LinkDir(uid), "/beige", "--ro-bind", ExecutableDir(), "/beige/bin", "--ro-bind", paths.LaunchersDir(uid), "/tools/bin",
-                    "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL", "--clearenv", "--setenv", "BEIGE_INSTANCE", instance,
-                    "--setenv", "PATH", "/tools/bin:/usr/bin:/bin", "--", "/beige/bin/beige-sandbox", "init"};
-    request.environment = CurrentEnvironment();
-    auto pid = Spawn(request);
-    EXPECT_TRUE(pid);
-    pid_ = *pid;
-  }
-  ~Sandbox() { Kill(); }
-  void Kill() {
-    if (pid_ == 0) return;
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-
- private:
-  pid_t pid_ = 0;
-};
-
 class SandboxTest : public ::testing::Test {
  protected:
   struct Sink final : CallSink {
@@ -405,6 +379,38 @@ TEST_F(SandboxTest, ExecEndsAtItsDeadline) {
 TEST_F(SandboxTest, AToolIsACommandInside) {
   EXPECT_EQ(Run({"kv", "get", "a b"}).ExitStatus(), 0);
   EXPECT_EQ(out_, "kv get a b\n");
+}
+
+TEST_F(SandboxTest, ACoreToolRunsItsCommandInsideAndTheAuditHasWhatWasAsked) {
+  CallRequest request;
+  request.agent = Core::RefOf("a1");
+  request.surface = Surface::kLlm;
+  request.kind = CallKind::kCoreTool;
+  request.tool = "read";
+  request.args = {"path=notes.txt", "offset=1"};
+  request.argv = {"sh", "-c", "echo $BEIGE_SESSION_KEY; pwd"};
+  request.session_claim = "s-1";
+  Sink sink(core_);
+  EXPECT_EQ(Run(request, sink).ExitStatus(), 0);
+  EXPECT_EQ(sink.out, "s-1\n/workspace\n");
+  EXPECT_TRUE(core_.AuditShows([](const auto& lines) {
+    const json end = json::parse(lines.back());
+    const json begin = json::parse(lines.at(lines.size() - 2));
+    return end["event"] == "end" && end["outcome"] == "ok" && begin["kind"] == "core_tool" && begin["tool"] == "read" && begin["rule"] == "coreTools" &&
+           begin["args"] == json({"path=notes.txt", "offset=1"}) && begin["actor"] == "agent" && begin["surface"] == "llm" && begin["session"] == "s-1";
+  }));
+  EXPECT_NE(core_.metrics().Render().find(R"(agent="a1",decision="allow",namespace="default",outcome="ok",surface="llm",tool="read"})"), std::string::npos);
+  // Not the way in of the agent's own socket, nor of a token.
+  for (const Surface surface : {Surface::kSocket, Surface::kHttp, Surface::kExec}) {
+    request.surface = surface;
+    Sink denied(core_);
+    EXPECT_EQ(Run(request, denied).how, BGE_HOW_DENIED);
+    EXPECT_EQ(denied.out, "");
+  }
+  request.kind = CallKind::kLlm;
+  request.surface = Surface::kLlm;
+  Sink model(core_);
+  EXPECT_EQ(Run(request, model).how, BGE_HOW_DENIED) << "nothing that Calls could run";
 }
 
 TEST_F(SandboxTest, AnotherProcessInsideCantTakeTheControlChannel) {

@@ -11,6 +11,8 @@ admin::Grant GrantOf(std::vector<std::string> tools, bool suspended = false) {
   grant.generation = 7;
   grant.tools = std::move(tools);
   grant.suspended = suspended;
+  grant.core_tools = {"read", "exec"};
+  grant.model_choices = {{"anthropic/sonnet", "off"}};
   return grant;
 }
 
@@ -35,6 +37,9 @@ TEST(PolicyTest, DecidesAsTheTableSays) {
   const std::string not_granted = "denied by policy: not in tools of agent researcher";
   const std::string suspended = "denied by policy: agent researcher is suspended";
   const std::string no_exec = "denied by policy: exec is for the owner and for token holders";
+  const std::string not_core = "denied by policy: core tools are for the agent's model";
+  const std::string no_core = "denied by policy: not in coreTools of agent researcher";
+  const std::string no_model = "denied by policy: not in model.choices of agent researcher";
   const Case cases[] = {
       {"granted and known", {"kv"}, false, CallKind::kTool, Surface::kSocket, "kv", true, "tools", 0, ""},
       {"granted, by http", {"kv"}, false, CallKind::kTool, Surface::kHttp, "kv", true, "tools", 0, ""},
@@ -52,6 +57,19 @@ TEST(PolicyTest, DecidesAsTheTableSays) {
       {"exec from a channel", {}, false, CallKind::kExec, Surface::kChannel, "exec", false, "exec", 126, no_exec},
       {"exec of a suspended agent", {}, true, CallKind::kExec, Surface::kExec, "exec", false, "suspended", 126, suspended},
       {"a tool named exec is a tool", {"kv"}, false, CallKind::kTool, Surface::kSocket, "exec", false, "tools", 127, "unknown tool"},
+      {"a core tool by the model", {}, false, CallKind::kCoreTool, Surface::kLlm, "read", true, "coreTools", 0, ""},
+      {"a core tool by a channel", {}, false, CallKind::kCoreTool, Surface::kChannel, "exec", true, "coreTools", 0, ""},
+      {"a core tool by a schedule", {}, false, CallKind::kCoreTool, Surface::kSchedule, "exec", true, "coreTools", 0, ""},
+      {"a core tool that is not listed", {"write"}, false, CallKind::kCoreTool, Surface::kLlm, "write", false, "coreTools", 126, no_core},
+      {"a granted tool is no core tool", {"kv"}, false, CallKind::kCoreTool, Surface::kLlm, "kv", false, "coreTools", 127, "unknown core tool"},
+      {"a core tool is no granted tool", {}, false, CallKind::kTool, Surface::kLlm, "read", false, "tools", 127, "unknown tool"},
+      {"a core tool from the agent's socket", {}, false, CallKind::kCoreTool, Surface::kSocket, "read", false, "coreTools", 126, not_core},
+      {"a core tool by http", {}, false, CallKind::kCoreTool, Surface::kHttp, "read", false, "coreTools", 126, not_core},
+      {"a core tool by the owner", {}, false, CallKind::kCoreTool, Surface::kExec, "read", false, "coreTools", 126, not_core},
+      {"a core tool of a suspended agent", {}, true, CallKind::kCoreTool, Surface::kLlm, "read", false, "suspended", 126, suspended},
+      {"a chosen model", {}, false, CallKind::kLlm, Surface::kLlm, "anthropic/sonnet", true, "model", 0, ""},
+      {"another model", {"anthropic/opus"}, false, CallKind::kLlm, Surface::kLlm, "anthropic/opus", false, "model", 126, no_model},
+      {"the model of a suspended agent", {}, true, CallKind::kLlm, Surface::kLlm, "anthropic/sonnet", false, "suspended", 126, suspended},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);

@@ -146,6 +146,23 @@ TEST_F(RosterTest, ASkillThatCantBeShownKeepsNothingElseBack) {
   EXPECT_EQ(Status("a1", "kv"), 126);
 }
 
+TEST_F(RosterTest, ModelsThatNoConfigurationKnowsAreToldAndNothingElseSuffers) {
+  core_.config.llm.providers["local"].models["qwen/3:8b"] = {};
+  core_.Configure();
+  admin::Grant grant;
+  grant.agent = Core::RefOf("a1");
+  grant.tools = {"kv"};
+  grant.model_choices = {{"local/qwen/3:8b", "off"}, {"local/other", "low"}, {"nobody/knows", "off"}};
+  const auto in_force = core_.On([&] { return core_.roster().Put(grant); });
+  ASSERT_TRUE(in_force) << in_force.error().message;
+  EXPECT_EQ(in_force->unknown_models, (std::vector<std::string>{"local/other", "nobody/knows"}));
+  EXPECT_EQ(Status("a1", "kv"), 0);
+  for (const ModelChoice& bad : {ModelChoice{"qwen", "off"}, ModelChoice{"a/", "off"}, ModelChoice{"a/b", "more"}}) {
+    grant.model_choices = {bad};
+    EXPECT_FALSE(core_.On([&] { return core_.roster().Put(grant); })) << bad.name << " " << bad.thinking_level;
+  }
+}
+
 TEST_F(RosterTest, ARemovalThatFailedIsDoneByTheNextOne) {
   core_.Grant("a1", {"kv"});
   const std::string uid = Core::UidOf("a1");

@@ -40,7 +40,7 @@ Sessions::Sessions(Loop&, const Clock&, const HomePaths&, Roster&, CallService&,
   testing::DrivenSessions::current = &impl_->driven;
 }
 Sessions::~Sessions() { testing::DrivenSessions::current = nullptr; }
-void Sessions::SetConfig(std::shared_ptr<const GatewayConfig>) {}
+void Sessions::SetConfig(std::shared_ptr<const GatewayConfig>, std::vector<std::shared_ptr<const ToolManifest>>) {}
 void Sessions::Submit(Prompt prompt, Done<Accepted> done) {
   impl_->driven.submitted.push_back(std::move(prompt));
   impl_->driven.accept.push_back(std::move(done));

@@ -225,4 +225,18 @@ TEST_F(GatewayPromptTest, AModelThatIsNoneOfTheAgentsChoicesIsRefusedByItsField)
   EXPECT_EQ(Ask("GET", kBase + "/sessions/none").status / 100, 4);
 }
 
+TEST_F(GatewayPromptTest, BeigesOwnRouteGoesOnInTheSessionOfItsKey) {
+  const std::string path = "/api/agents/a1/prompt";
+  EXPECT_EQ(Ask("POST", path, {{"message", "First"}, {"sessionKey", "tui:a1:1"}}).body, "{\"response\":\"ok\"}\n");
+  EXPECT_EQ(Ask("POST", path, {{"message", "Second"}, {"sessionKey", "tui:a1:1"}}).status, 200);
+  EXPECT_EQ(Ask("POST", path, {{"message", "Third"}, {"sessionKey", "tui:a1:2"}}).status, 200);
+  const json asked = upstream_->Stats()["requests"];
+  ASSERT_EQ(asked.size(), 3u);
+  EXPECT_THAT(asked[1].dump(), HasSubstr("First"));
+  EXPECT_THAT(asked[2].dump(), ::testing::Not(HasSubstr("First")));
+  EXPECT_EQ(Ask("POST", path, {{"message", ""}}).status, 400);
+  EXPECT_EQ(Ask("POST", "/api/agents/unpaid/prompt", {{"message", "Hi"}}).status, 502);
+  EXPECT_EQ(Ask("POST", "/api/agents/nobody/prompt", {{"message", "Hi"}}).status, 404);
+}
+
 }  // namespace beige

@@ -32,14 +32,14 @@ TEST(PromptBodyTest, EveryFieldIsTaken) {
   EXPECT_EQ(body->prompt.thinking, llm::ThinkingLevel::kHigh);
   EXPECT_TRUE(body->prompt.steer);
   EXPECT_FALSE(body->stream);
-  EXPECT_TRUE(body->detach);
+  EXPECT_TRUE(body->prompt.detach);
 }
 
 TEST(PromptBodyTest, TextAloneIsEnough) {
   const auto body = DecodePromptBody(R"({"text":"hi","model":null,"session":null})");
   ASSERT_TRUE(body) << body.error().message;
   EXPECT_TRUE(body->stream);
-  EXPECT_FALSE(body->detach);
+  EXPECT_FALSE(body->prompt.detach);
   EXPECT_FALSE(body->prompt.model);
   EXPECT_FALSE(body->prompt.thinking);
   EXPECT_EQ(body->prompt.session, "");
@@ -95,6 +95,20 @@ TEST(PromptBodyTest, TextAndImagesAreBounded) {
   const auto many = DecodePromptBody(R"({"text":"a","images":[)" + images + "]}");
   ASSERT_FALSE(many);
   EXPECT_EQ(many.error().field, "images");
+}
+
+TEST(BeigePromptTest, AKeyStandsForOneSessionWhateverIsInIt) {
+  const auto with = [](const std::string& key) { return DecodeBeigePrompt(R"({"message":"hi","sessionKey":")" + key + "\"}", "a1")->prompt.session; };
+  EXPECT_EQ(with("tui:a1:../../x"), with("tui:a1:../../x"));
+  EXPECT_NE(with("a"), with("b"));
+  EXPECT_EQ(with("../../x").find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-"), std::string::npos);
+  const auto bare = DecodeBeigePrompt(R"({"message":"hi"})", "a1");
+  ASSERT_TRUE(bare);
+  EXPECT_EQ(bare->prompt.session, with("api:a1:default"));
+  EXPECT_TRUE(bare->prompt.make);
+  EXPECT_EQ(DecodeBeigePrompt("{}", "a1").error().field, "message");
+  EXPECT_EQ(DecodeBeigePrompt(R"({"message":"hi","sesionKey":"x"})", "a1").error().field, "sesionKey");
+  EXPECT_EQ(DecodeBeigePrompt(R"({"message":"hi","sessionKey":")" + std::string(1001, 'k') + "\"}", "a1").error().field, "sessionKey");
 }
 
 TEST(SessionBodiesTest, WhatIsOptionalMayBeLeftOut) {

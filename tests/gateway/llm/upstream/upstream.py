@@ -5,6 +5,8 @@
 
 Paths: /v1/messages, /v1/chat/completions, /v1/responses, /v1beta/models/ID:streamGenerateContent (also /v1). A model's name is BEHAVIOUR or
 BEHAVIOUR:ARGUMENT:
+  obey (what the last message says: lines CALL NAME {...} are called; else it repeats it) | window:BYTES (obey, but refuses longer requests)
+  | tired:N (obey, but refuses the first N requests that bring a result, for 0.2 s each)
   instant | think | onetool | manytools | badtool | cuttool | paced:MS | tokens:N | refuse | maxtokens
   status:CODE | r429:SECONDS | r429na | overload | context | echokey | redirect | json200 | html200
   hang | hangheaders | slowfirst:MS | stall | cut | cutcall | empty | garbage | garbagesse | errorevent | errorlate | noend | pings | flood
@@ -258,6 +260,11 @@ async def answer(d, behaviour, argument, request, reply, send, abort):
         return await reply(200, {"content-type": "text/html"}, b"<html>Welcome to this hotel's network</html>")
     if behaviour == "hang":
         return await asyncio.sleep(3600)
+    if behaviour == "window" and len(json.dumps(request["body"])) > int(argument) and "Write its summary." not in request["last"]:
+        return await refuse(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum")
+    if behaviour == "tired" and request["has_result"] and STATS.setdefault("tired", 0) < int(argument):
+        STATS["tired"] += 1
+        return await refuse(429, "rate_limit_error", "Rate limit reached", **{"retry-after": "0.2"})
     await reply(200, stream, None)
     if behaviour == "hangheaders":
         return await asyncio.sleep(3600)
@@ -286,6 +293,17 @@ async def answer(d, behaviour, argument, request, reply, send, abort):
         if behaviour == "cutcall":
             return await abort()
         return await send(d.end("length" if behaviour == "cuttool" else "tools"))
+    if behaviour in ("obey", "window", "tired"):
+        calls = [] if request["has_result"] else re.findall(r"^CALL (\S+) (\{.*\})$", request["last"], re.M)
+        for i, (name, args) in enumerate(calls):
+            await send(d.call(i, name, args))
+        if calls:
+            return await send(d.end("tools"))
+        said = "what was said, in short" if "Write its summary." in request["last"] else "you said: " + request["last"][:2000]
+        await send(d.open_text())
+        await send(d.text(said))
+        await send(d.close_text())
+        return await send(d.end("end"))
     await send(d.open_text())
     if behaviour == "tokens":
         for i in range(int(argument)):
@@ -330,6 +348,15 @@ def has_result(body):
     return any(word in text for word in ('"tool_result"', '"role": "tool"', '"function_call_output"', '"functionResponse"', '"function_response"'))
 
 
+def texts(value):
+    """All texts in a message, in whatever dialect."""
+    if isinstance(value, list):
+        return [text for item in value for text in texts(item)]
+    if isinstance(value, dict):
+        return [text for key in value for text in ([value[key]] if key in ("text", "content", "output", "error") and isinstance(value[key], str) else texts(value[key]))]
+    return []
+
+
 async def serve(reader, writer):
     seen = []
     try:
@@ -348,7 +375,7 @@ async def one(reader, writer, seen):
     raw = await reader.readexactly(int(headers.get("content-length", "0")))
     if path in ("/stats", "/reset"):
         if path == "/reset":
-            STATS.update(requests=[], aborted=0, peak=0, connections=0, sent=0)
+            STATS.update(requests=[], tired=0, aborted=0, peak=0, connections=0, sent=0)
         text = json.dumps(STATS).encode()
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(text) + text)
         await writer.drain()
@@ -387,7 +414,8 @@ async def one(reader, writer, seen):
     behaviour, _, argument = model.partition(":")
     STATS["open"] += 1
     STATS["peak"] = max(STATS["peak"], STATS["open"])
-    request = {"headers": headers, "body": body, "has_result": has_result(body)}
+    request = {"headers": headers, "body": body, "has_result": has_result(body),
+               "last": "\n".join(texts((body.get("messages") or body.get("contents") or body.get("input") or [])[-1:]))}
     work = asyncio.ensure_future(answer(make(model), behaviour, argument, request, reply, send, abort))
     gone = asyncio.ensure_future(reader.read(1))  # a client sends nothing while it waits
     try:

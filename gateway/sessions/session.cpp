@@ -1,0 +1,242 @@
+#include "gateway/sessions/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/random.h"
+#include "gateway/sessions/compaction.h"
+#include "gateway/sessions/json_line.h"
+#include "gateway/sessions/turn.h"
+
+namespace beige::sessions {
+namespace {
+// Events of a session that was read from its file can't go on where those of an earlier run were.
+constexpr int64_t kAfterReading = 1'000'000;
+
+std::string Level(const std::optional<llm::ThinkingLevel>& thinking) { return thinking ? std::string(llm::ThinkingLevelName(*thinking)) : ""; }
+}  // namespace
+
+Session::Session(Services& services, AgentRef agent, std::string id, Transcript transcript, std::shared_ptr<LogFile> file)
+    : services_(services), agent_(std::move(agent)), id_(std::move(id)), transcript_(std::move(transcript)), file_(std::move(file)),
+      last_{transcript_.turns(), transcript_.turns() > 0 ? kAfterReading : 0}, ring_(last_), touched_(services.clock.Now()) {
+  Repair();
+}
+
+Session::~Session() { *alive_ = false; }
+
+void Session::Repair() {
+  for (const llm::ToolCall& call : std::vector<llm::ToolCall>(transcript_.open_calls())) {
+    (void)Write(Resulted{{call.id, call.name, "interrupted: the gateway stopped while this ran; it may have been done in part, in whole or not at all", {}, true}, ""});
+  }
+  if (const std::string prompt = transcript_.running(); !prompt.empty()) {
+    TurnEnded end = Ending(prompt);
+    end.outcome = "error";
+    end.code = "interrupted";
+    end.message = "the gateway stopped in the middle of this turn";
+    (void)Write(end);
+  }
+  for (const Said& said : std::deque<Said>(transcript_.waiting())) {
+    if (!said.detach) (void)Write(Dropped{said.prompt});
+  }
+  if (!transcript_.waiting().empty()) StartSoon();
+}
+
+Result<> Session::Write(Record record) {
+  Line line{transcript_.next_line(), FormatTime(services_.clock.WallNow()), std::move(record)};
+  if (auto done = file_->Append(EncodeLine(line)); !done) {
+    LogError("session not written", {{"agent", agent_.key().ToString()}, {"session", id_}, {"error", done.error().message}});
+    return Fail(Code::kUnavailable, "session " + id_ + " can't be written: " + done.error().message);
+  }
+  services_.disk.SyncSoon(file_);
+  transcript_.Apply(line);
+  touched_ = services_.clock.Now();
+  return {};
+}
+
+void Session::Emit(std::string_view name, std::string data, const std::string& prompt, bool ends) {
+  ++last_.number;
+  auto event = std::make_shared<const Event>(Event{last_.ToString(), name, std::move(data), prompt, ends});
+  ring_.Add(last_, event);
+  if (watchers_.empty()) return;
+  if (watchers_.size() == 1) return watchers_.begin()->second->OnEvent(event);
+  std::vector<WatchId> ids;
+  for (const auto& [id, watcher] : watchers_) ids.push_back(id);
+  for (const WatchId id : ids) {
+    if (const auto found = watchers_.find(id); found != watchers_.end()) found->second->OnEvent(event);
+  }
+}
+
+void Session::BeginNumbering() { last_ = {transcript_.turns(), 0}; }
+
+Result<> Session::CheckModel(const std::string& model) const {
+  const auto view = services_.roster.Find(agent_.key());
+  if (!view) return Fail(Code::kNotFound, "no agent " + agent_.name);
+  std::string known;
+  for (const auto& choice : view->grant.model_choices) {
+    if (choice.name == model) return {};
+    known += (known.empty() ? "" : ", ") + choice.name;
+  }
+  return Fail(Code::kInvalid, "model: \"" + model.substr(0, 200) + "\" is not among the choices of agent " + agent_.name + ": " + (known.empty() ? "none" : known));
+}
+
+Result<> Session::SetModel(const std::string& model, std::optional<llm::ThinkingLevel> thinking) {
+  if (!model.empty()) BEIGE_TRY(CheckModel(model));
+  const std::string level = thinking ? Level(thinking) : transcript_.thinking();
+  const std::string& name = model.empty() ? transcript_.model() : model;
+  if (name == transcript_.model() && level == transcript_.thinking()) return {};
+  return Write(ModelSet{name, level});
+}
+
+Result<Accepted> Session::Submit(Prompt prompt) {
+  BEIGE_TRY(MindOf(services_, agent_, transcript_.model(), transcript_.thinking()));
+  if (transcript_.waiting().size() >= kMaxWaiting) {
+    return Fail(Code::kExhausted, "session " + id_ + ": " + std::to_string(kMaxWaiting) + " prompts wait already; wait for an answer, or abort some");
+  }
+  if (prompt.model || prompt.thinking) BEIGE_TRY(SetModel(prompt.model.value_or(""), prompt.thinking));
+  Accepted accepted;
+  accepted.session = id_;
+  accepted.prompt = RandomUlid();
+  accepted.after = last_.ToString();
+  accepted.ahead = transcript_.waiting().size() + (turn_ ? 1 : 0);
+  BEIGE_TRY(Write(Said{accepted.prompt, prompt.actor, std::move(prompt.text), std::move(prompt.images), prompt.steer && turn_ != nullptr, prompt.detach}));
+  StartSoon();
+  return accepted;
+}
+
+// Not from within the caller: who submits must be able to watch first.
+void Session::StartSoon() {
+  if (std::exchange(start_posted_, true)) return;
+  services_.loop.Post([this, alive = alive_] {
+    if (!*alive) return;
+    start_posted_ = false;
+    Start();
+  });
+}
+
+void Session::Start() {
+  if (turn_ || compaction_ || transcript_.waiting().empty()) return;
+  const Said said = transcript_.waiting().front();
+  actor_ = said.actor;
+  turn_ = std::make_unique<Turn>(*this, said);
+  turn_->Begin();
+}
+
+void Session::TurnOver() {
+  over_.push_back(std::move(turn_));
+  touched_ = services_.clock.Now();
+  services_.loop.Post([this, alive = alive_] {
+    if (*alive) over_.clear();
+  });
+  if (!transcript_.waiting().empty()) StartSoon();
+}
+
+std::vector<Said> Session::Steering() const {
+  std::vector<Said> out;
+  for (const Said& said : transcript_.waiting()) {
+    if (said.steer) out.push_back(said);
+  }
+  return out;
+}
+
+TurnEnded Session::Ending(const std::string& prompt) const {
+  TurnEnded end;
+  end.prompt = prompt;
+  end.title = transcript_.title();
+  end.turns = transcript_.turns();
+  end.total = transcript_.total();
+  end.model = transcript_.model();
+  end.thinking = transcript_.thinking();
+  return end;
+}
+
+Result<> Session::Abort(const std::string& prompt) {
+  bool found = false;
+  for (const Said& said : std::deque<Said>(transcript_.waiting())) {
+    if (!prompt.empty() && said.prompt != prompt) continue;
+    found = true;
+    BEIGE_TRY(Write(Dropped{said.prompt}));
+    Emit("aborted", JsonLine().Text("prompt", said.prompt).Done(), said.prompt, true);
+  }
+  if (turn_ && (prompt.empty() || turn_->prompt() == prompt)) {
+    found = true;
+    turn_->Abort();
+  }
+  if (!found && !prompt.empty()) return Fail(Code::kNotFound, "prompt \"" + prompt.substr(0, 64) + "\" neither runs nor waits in session " + id_);
+  return {};
+}
+
+void Session::Compact(Done<> done) {
+  if (turn_ || compaction_ || !transcript_.waiting().empty()) return done(Fail(Code::kConflict, "session " + id_ + " is busy: wait for its turn to end, or abort it"));
+  auto mind = MindOf(services_, agent_, transcript_.model(), transcript_.thinking());
+  if (!mind) return done(tl::make_unexpected(mind.error()));
+  if (!transcript_.CutFor(0)) return done({});  // there is nothing to say shorter
+  compacted_ = std::move(done);
+  actor_ = actor_.empty() ? "local" : actor_;
+  compaction_ = std::make_unique<Compaction>(*this, std::move(*mind), 0, [this](Result<> result) {
+    const Done<> tell = std::exchange(compacted_, nullptr);
+    CompactionOver();
+    tell(std::move(result));
+  });
+}
+
+void Session::CompactionOver() {
+  compactions_over_.push_back(std::move(compaction_));
+  services_.loop.Post([this, alive = alive_] {
+    if (*alive) compactions_over_.clear();
+  });
+  if (!transcript_.waiting().empty()) StartSoon();
+}
+
+void Session::Watch(WatchId id, const std::string& after, Watcher* watcher, const Done<WatchId>& done) {
+  std::vector<EventPtr> missed;
+  if (!after.empty()) {
+    const auto from = ParseEventId(after);
+    if (!from) return done(Fail(Code::kInvalid, "Last-Event-ID: want TURN-N, got \"" + after.substr(0, 64) + "\""));
+    if (auto known = ring_.After(*from)) {
+      missed = std::move(*known);
+    } else {
+      const EventId gone = ring_.dropped();
+      missed = *ring_.After(gone);
+      if (*from != EventId{}) {
+        missed.insert(missed.begin(), std::make_shared<const Event>(Event{gone.ToString(), "reset", JsonLine().Text("message", "older events are gone: read the session").Done(), "", false}));
+      }
+    }
+  }
+  watchers_[id] = watcher;
+  done(id);
+  for (const EventPtr& event : missed) {
+    if (!watchers_.contains(id)) return;
+    watcher->OnEvent(event);
+  }
+}
+
+void Session::Close(const Error& why) {
+  if (auto done = Abort(""); !done) LogWarn("session closed with prompts that wait", {{"session", id_}, {"error", done.error().message}});
+  if (compacted_) std::exchange(compacted_, nullptr)(tl::make_unexpected(why));
+  compaction_.reset();
+  const auto watchers = std::exchange(watchers_, {});
+  for (const auto& [id, watcher] : watchers) watcher->OnClosed(why);
+}
+
+std::optional<SteadyTime> Session::IdleSince() const {
+  if (turn_ || compaction_ || start_posted_ || !watchers_.empty() || !transcript_.waiting().empty() || !over_.empty() || !compactions_over_.empty()) return std::nullopt;
+  return touched_;
+}
+
+Summary Session::Summarize() const {
+  Summary out;
+  out.id = id_;
+  out.title = transcript_.title();
+  out.created = transcript_.created();
+  out.updated = transcript_.updated();
+  out.model = transcript_.model();
+  out.thinking = transcript_.thinking();
+  out.state = turn_ || compaction_ ? "running" : "idle";
+  out.queued = transcript_.waiting().size();
+  out.turns = transcript_.turns();
+  out.usage = transcript_.total();
+  return out;
+}
+
+}  // namespace beige::sessions

@@ -1,0 +1,86 @@
+#ifndef BEIGE_GATEWAY_SESSIONS_SESSION_H_
+#define BEIGE_GATEWAY_SESSIONS_SESSION_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gateway/sessions/event_ring.h"
+#include "gateway/sessions/log_file.h"
+#include "gateway/sessions/services.h"
+#include "gateway/sessions/sessions.h"
+#include "gateway/sessions/transcript.h"
+
+namespace beige::sessions {
+
+class Compaction;
+class Turn;
+
+// One session in memory: what stands in its file, the turn that runs, who watches. Core thread.
+class Session {
+ public:
+  static constexpr size_t kMaxWaiting = 16;
+
+  // Closes what a crash left open: calls without a result, a turn without an end, prompts whose callers are gone.
+  Session(Services& services, AgentRef agent, std::string id, Transcript transcript, std::shared_ptr<LogFile> file);
+  ~Session();
+
+  const AgentRef& agent() const { return agent_; }
+  const std::string& id() const { return id_; }
+  const Transcript& transcript() const { return transcript_; }
+  Summary Summarize() const;
+
+  Result<Accepted> Submit(Prompt prompt);
+  Result<> Abort(const std::string& prompt);
+  void Compact(Done<> done);
+  Result<> SetModel(const std::string& model, std::optional<llm::ThinkingLevel> thinking);
+  void Watch(WatchId id, const std::string& after, Watcher* watcher, const Done<WatchId>& done);  // done before the first event
+  void Unwatch(WatchId id) { watchers_.erase(id); }
+  void Close(const Error& why);  // ends all watches; what runs is aborted
+
+  // Nothing runs, waits or watches since that time.
+  std::optional<SteadyTime> IdleSince() const;
+
+  // --- for the turn and the compaction ---
+  Services& services() { return services_; }
+  Result<> Write(Record record);
+  void Emit(std::string_view name, std::string data, const std::string& prompt = "", bool ends = false);
+  void BeginNumbering();                   // events of a new turn count from 1
+  std::vector<Said> Steering() const;      // prompts that wait to be told in the middle of a turn
+  TurnEnded Ending(const std::string& prompt) const;  // with what a list shows filled in
+  std::optional<std::string>& agents_md() { return agents_md_; }  // of the workspace, once it was read
+  void TurnOver();        // called by the turn from within itself
+  void CompactionOver();  // and by a compaction that no turn began
+  const std::string& actor() const { return actor_; }  // of the prompt that runs
+
+ private:
+  void Repair();
+  void StartSoon();
+  void Start();
+  Result<> CheckModel(const std::string& model) const;
+
+  Services& services_;
+  const AgentRef agent_;
+  const std::string id_;
+  Transcript transcript_;
+  const std::shared_ptr<LogFile> file_;
+  EventId last_;
+  EventRing ring_;
+  std::map<WatchId, Watcher*> watchers_;
+  std::optional<std::string> agents_md_;
+  std::string actor_;
+  std::unique_ptr<Turn> turn_;
+  std::unique_ptr<Compaction> compaction_;
+  std::vector<std::unique_ptr<Turn>> over_;  // whose calls are still on the stack
+  std::vector<std::unique_ptr<Compaction>> compactions_over_;
+  Done<> compacted_;
+  bool start_posted_ = false;
+  SteadyTime touched_;
+  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace beige::sessions
+
+#endif

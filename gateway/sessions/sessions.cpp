@@ -1,0 +1,214 @@
+#include "gateway/sessions/sessions.h"
+
+#include <map>
+#include <utility>
+
+#include "api/paths.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "gateway/sessions/compaction.h"
+#include "gateway/sessions/listing.h"
+#include "gateway/sessions/session.h"
+#include "gateway/sessions/turn.h"
+
+namespace beige::sessions {
+namespace {
+constexpr std::chrono::seconds kTick{1};
+constexpr std::chrono::seconds kKeepIdle{60};
+constexpr size_t kMaxText = 1u << 20;
+using Key = std::pair<std::string, std::string>;  // the agent's uid, the session's id
+}  // namespace
+
+struct Sessions::Impl {
+  using Waiter = std::function<void(Result<Session*>)>;
+
+  Impl(Loop& loop, const Clock& clock, const HomePaths& home, Roster& roster, CallService& calls, AuditLog& audit, GatewayMetrics& metrics, llm::Llm& models)
+      : paths(home), tools(loop, calls), disk(loop), services{loop, clock, roster, audit, metrics, models, tools, disk}, tick(loop) {
+    tick.StartEvery(kTick, [this] { Tick(); });
+  }
+
+  std::string Directory(const AgentRef& agent) const { return paths.SessionsDir(agent.key()); }
+
+  // The session in memory, read from its file if it is not there yet.
+  void With(const AgentRef& agent, const std::string& id, Waiter fn) {
+    if (!IsSessionId(id)) return fn(Fail(Code::kInvalid, "session: want 1 to 64 letters, digits, - and _, got \"" + id.substr(0, 64) + "\""));
+    const Key key{agent.uid, id};
+    if (const auto found = open.find(key); found != open.end()) return fn(found->second.get());
+    auto& waiters = loading[key];
+    waiters.push_back(std::move(fn));
+    if (waiters.size() > 1) return;
+    disk.Run([path = SessionFile(Directory(agent), id), uid = agent.uid] { return LoadSession(path, uid); },
+             [this, key, agent](Result<Loaded> loaded) {
+               const std::vector<Waiter> told = std::move(loading.extract(key).mapped());
+               Session* session = nullptr;
+               if (loaded) session = Put(agent, key.second, std::move(loaded->transcript), std::move(loaded->file));
+               for (const Waiter& waiter : told) {
+                 // One before may have deleted it.
+                 const bool there = session != nullptr && open.contains(key);
+                 waiter(there ? Result<Session*>(session) : loaded ? Fail(Code::kNotFound, "no session " + key.second) : tl::make_unexpected(loaded.error()));
+               }
+             });
+  }
+
+  Session* Put(const AgentRef& agent, const std::string& id, Transcript transcript, std::shared_ptr<LogFile> file) {
+    auto session = std::make_unique<Session>(services, agent, id, std::move(transcript), std::move(file));
+    return (open[{agent.uid, id}] = std::move(session)).get();
+  }
+
+  Result<Session*> Make(const AgentRef& agent, const std::string& id) {
+    if (const auto found = open.find({agent.uid, id}); found != open.end()) return found->second.get();  // by who waited for it as well
+    BEIGE_TRY(MindOf(services, agent, "", ""));
+    BEIGE_TRY(MakeDirs(Directory(agent), 0700));
+    auto file = LogFile::Create(SessionFile(Directory(agent), id));
+    if (!file) return Fail(Code::kUnavailable, "a session can't be begun: " + file.error().message);
+    Session* session = Put(agent, id, Transcript(), std::move(*file));
+    if (auto done = session->Write(Begun{id, agent.namespace_, agent.name, agent.uid}); !done) {
+      open.erase({agent.uid, id});
+      (void)RemoveFile(SessionFile(Directory(agent), id));
+      return tl::make_unexpected(done.error());
+    }
+    return session;
+  }
+
+  void Tick() {
+    const SteadyTime now = services.clock.Now();
+    for (auto it = open.begin(); it != open.end();) {
+      Session& session = *it->second;
+      const auto view = services.roster.Find(session.agent().key());
+      if (!view || view->grant.agent.uid != session.agent().uid) {
+        gone.push_back(std::move(it->second));
+        it = open.erase(it);
+        continue;
+      }
+      const auto idle = session.IdleSince();
+      it = idle && now - *idle > kKeepIdle ? open.erase(it) : std::next(it);
+    }
+    for (const auto& session : std::exchange(gone, {})) session->Close({Code::kNotFound, "agent " + session->agent().name + " was removed"});
+  }
+
+  const HomePaths paths;
+  ToolRunner tools;
+  Disk disk;
+  Services services;
+  Timer tick;
+  std::map<Key, std::unique_ptr<Session>> open;
+  std::map<Key, std::vector<Waiter>> loading;
+  std::vector<std::unique_ptr<Session>> gone;
+  std::map<WatchId, Key> watches;
+  WatchId last_watch = 0;
+};
+
+Sessions::Sessions(Loop& loop, const Clock& clock, const HomePaths& paths, Roster& roster, CallService& calls, AuditLog& audit, GatewayMetrics& metrics,
+                   llm::Llm& models)
+    : impl_(std::make_unique<Impl>(loop, clock, paths, roster, calls, audit, metrics, models)) {}
+
+Sessions::~Sessions() {
+  for (const auto& [key, session] : impl_->open) session->Close({Code::kUnavailable, "the gateway is stopping"});
+}
+
+void Sessions::SetConfig(std::shared_ptr<const GatewayConfig> config, std::vector<std::shared_ptr<const ToolManifest>> tools) {
+  impl_->services.config = std::move(config);
+  impl_->services.manifests = std::move(tools);
+}
+
+void Sessions::Submit(Prompt prompt, Done<Accepted> done) {
+  if (prompt.text.find_first_not_of(" \t\r\n") == std::string::npos && prompt.images.empty()) return done(Fail(Code::kInvalid, "text: want a prompt, got nothing"));
+  if (prompt.text.size() > kMaxText) return done(Fail(Code::kInvalid, "text: want at most 1 MiB, got " + std::to_string(prompt.text.size()) + " bytes"));
+  if (prompt.session.empty()) {
+    auto session = impl_->Make(prompt.agent, RandomUlid());
+    return done(session ? (*session)->Submit(std::move(prompt)) : tl::make_unexpected(session.error()));
+  }
+  const AgentRef agent = prompt.agent;
+  const std::string id = prompt.session;
+  impl_->With(agent, id, [this, agent, id, prompt = std::move(prompt), done = std::move(done)](Result<Session*> session) mutable {
+    if (!session && session.error().code == Code::kNotFound && prompt.make) session = impl_->Make(agent, id);
+    done(session ? (*session)->Submit(std::move(prompt)) : tl::make_unexpected(session.error()));
+  });
+}
+
+void Sessions::Abort(const AgentRef& agent, const std::string& session, const std::string& prompt, Done<> done) {
+  impl_->With(agent, session, [prompt, done = std::move(done)](Result<Session*> found) {
+    done(found ? (*found)->Abort(prompt) : tl::make_unexpected(found.error()));
+  });
+}
+
+void Sessions::Watch(const AgentRef& agent, const std::string& session, const std::string& after, Watcher* watcher, Done<WatchId> done) {
+  const WatchId id = ++impl_->last_watch;
+  impl_->watches[id] = {agent.uid, session};
+  impl_->With(agent, session, [this, id, after, watcher, done = std::move(done)](Result<Session*> found) {
+    if (!impl_->watches.contains(id)) return;  // it was ended before it began
+    if (!found) {
+      impl_->watches.erase(id);
+      return done(tl::make_unexpected(found.error()));
+    }
+    (*found)->Watch(id, after, watcher, done);
+  });
+}
+
+void Sessions::Unwatch(WatchId watch) {
+  const auto found = impl_->watches.find(watch);
+  if (found == impl_->watches.end()) return;
+  if (const auto session = impl_->open.find(found->second); session != impl_->open.end()) session->second->Unwatch(watch);
+  impl_->watches.erase(found);
+}
+
+void Sessions::Create(const AgentRef& agent, std::optional<std::string> model, std::optional<llm::ThinkingLevel> thinking, Done<Summary> done) {
+  auto session = impl_->Make(agent, RandomUlid());
+  if (!session) return done(tl::make_unexpected(session.error()));
+  if (auto set = (*session)->SetModel(model.value_or(""), thinking); !set) {
+    const std::string id = (*session)->id();
+    impl_->open.erase({agent.uid, id});
+    (void)RemoveFile(SessionFile(impl_->Directory(agent), id));
+    return done(tl::make_unexpected(set.error()));
+  }
+  done((*session)->Summarize());
+}
+
+void Sessions::List(const AgentRef& agent, Done<std::vector<Summary>> done) {
+  impl_->disk.Run([directory = impl_->Directory(agent), uid = agent.uid] { return ListSessions(directory, uid); },
+                  [this, uid = agent.uid, done = std::move(done)](Result<std::vector<Summary>> listed) {
+                    if (listed) {
+                      for (Summary& summary : *listed) {
+                        if (const auto open = impl_->open.find({uid, summary.id}); open != impl_->open.end()) summary = open->second->Summarize();
+                      }
+                    }
+                    done(std::move(listed));
+                  });
+}
+
+void Sessions::Show(const AgentRef& agent, const std::string& session, size_t limit, Done<std::string> done) {
+  impl_->With(agent, session, [this, agent, limit, done = std::move(done)](Result<Session*> found) {
+    if (!found) return done(tl::make_unexpected(found.error()));
+    impl_->disk.Run([path = SessionFile(impl_->Directory(agent), (*found)->id()), uid = agent.uid, summary = (*found)->Summarize(),
+                     limit] { return ShowSession(path, uid, summary, limit); },
+                    done);
+  });
+}
+
+void Sessions::Delete(const AgentRef& agent, const std::string& session, Done<> done) {
+  impl_->With(agent, session, [this, agent, done = std::move(done)](Result<Session*> found) {
+    if (!found) return done(tl::make_unexpected(found.error()));
+    const std::string id = (*found)->id();
+    (*found)->Close({Code::kNotFound, "session " + id + " was deleted"});
+    impl_->open.erase({agent.uid, id});
+    done(RemoveFile(SessionFile(impl_->Directory(agent), id)));
+  });
+}
+
+void Sessions::Compact(const AgentRef& agent, const std::string& session, Done<> done) {
+  impl_->With(agent, session, [done = std::move(done)](Result<Session*> found) {
+    if (!found) return done(tl::make_unexpected(found.error()));
+    (*found)->Compact(done);
+  });
+}
+
+void Sessions::SetModel(const AgentRef& agent, const std::string& session, const std::string& model, std::optional<llm::ThinkingLevel> thinking, Done<Summary> done) {
+  impl_->With(agent, session, [model, thinking, done = std::move(done)](Result<Session*> found) {
+    if (!found) return done(tl::make_unexpected(found.error()));
+    auto set = (*found)->SetModel(model, thinking);
+    done(set ? Result<Summary>((*found)->Summarize()) : tl::make_unexpected(set.error()));
+  });
+}
+
+}  // namespace beige::sessions

@@ -1,0 +1,139 @@
+// What stays on disk, over stops and crashes.
+#include <fstream>
+
+#include "base/files.h"
+#include "gateway/sessions/record.h"
+#include "tests/gateway/sessions/sessions_fixture.h"
+
+namespace beige::sessions {
+namespace {
+using nlohmann::json;
+using testing::Eventually;
+
+class FilesTest : public SessionsTest {
+ protected:
+  // A session's file as a crash leaves it.
+  void Leave(const std::string& id, const std::vector<Record>& records, const std::string& torn = "") {
+    ASSERT_TRUE(MakeDirs(core_->paths().SessionsDir(Agent().key()), 0700));
+    std::ofstream file(File(id), std::ios::binary);
+    int64_t n = 0;
+    for (const Record& record : records) file << EncodeLine({++n, "2026-11-30T00:00:00.000Z", record});
+    file << torn;
+  }
+  std::vector<Summary> List() {
+    auto listed = Get<std::vector<Summary>>([&](Done<std::vector<Summary>> done) { sessions_->List(Agent(), std::move(done)); });
+    EXPECT_TRUE(listed);
+    return listed ? *listed : std::vector<Summary>();
+  }
+  static Begun First(const std::string& id, const std::string& uid = Agent().uid) { return {id, "default", "a1", uid}; }
+  static Answered Calls(const std::string& id) {
+    Answered answer;
+    answer.message.parts = {llm::ToolCall{id, "exec", R"({"command":"rm"})", "", std::nullopt}};
+    return answer;
+  }
+};
+
+TEST_F(FilesTest, ASessionGoesOnAfterARestart) {
+  Grant({"obey"});
+  const Accepted first = Talk("remember 42");
+  Restart();
+  Grant({"obey"});
+  Talk("what was it", first.session);
+  const json messages = LastBody()["messages"];
+  EXPECT_EQ(messages[0]["content"][0]["text"], "remember 42");
+  EXPECT_EQ(messages[1]["content"][0]["text"], "you said: remember 42");
+  EXPECT_EQ(List()[0].turns, 2);
+}
+
+TEST_F(FilesTest, ACallOfACrashIsNeverRunAgainAndTheModelHearsOfIt) {
+  Grant({"obey"});
+  Leave("crashed", {First("crashed"), Said{"p1", "local", "clean up", {}}, TurnBegun{"p1", 1}, Calls("call_1")}, R"({"v":1,"n":5,"ts":"2026)");
+  Talk("go on", "crashed");
+  core_->On([&] { EXPECT_TRUE(calls_->started.empty()); });
+  const json messages = LastBody()["messages"];
+  EXPECT_EQ(messages[2]["content"][0]["tool_use_id"], "call_1");
+  EXPECT_NE(messages[2].dump().find("interrupted"), std::string::npos);
+  EXPECT_EQ(messages[2]["content"][1]["text"], "go on");
+  const json shown = Show("crashed");
+  EXPECT_NE(shown.dump().find(R"("code":"interrupted")"), std::string::npos);
+  Talk("a third", "crashed");
+  EXPECT_EQ(Show("crashed")["turns"], 3);
+}
+
+TEST_F(FilesTest, WhoDidNotWaitIsAnsweredAfterARestartAndWhoLeftIsNot) {
+  Grant({"obey"});
+  Leave("waits", {First("waits"), Said{"p1", "local", "gone", {}}, Said{"p2", "local", "still wanted", {}, false, true}});
+  Eye eye;
+  ASSERT_TRUE(Get<WatchId>([&](Done<WatchId> done) { sessions_->Watch(Agent(), "waits", "", &eye, std::move(done)); }));
+  ASSERT_TRUE(Eventually([&] { return eye.Ended("p2"); }));
+  EXPECT_EQ(LastBody()["messages"].size(), 1u);
+  EXPECT_EQ(LastBody()["messages"][0]["content"][0]["text"], "still wanted");
+}
+
+TEST_F(FilesTest, SessionsOfAnEarlierAgentOfThatNameAreNotThisOnes) {
+  Grant({"obey"});
+  Leave("old", {First("old", "uid-before"), Said{"p1", "local", "secret", {}}});
+  EXPECT_TRUE(List().empty());
+  const auto shown = Get<std::string>([&](Done<std::string> done) { sessions_->Show(Agent(), "old", 0, std::move(done)); });
+  ASSERT_FALSE(shown);
+  EXPECT_EQ(shown.error().code, Code::kNotFound);
+  EXPECT_EQ(Submit(Say("hi", "old")).error().code, Code::kNotFound);
+}
+
+TEST_F(FilesTest, AnIdIsNeverAPath) {
+  Grant({"obey"});
+  for (const std::string& id : std::vector<std::string>{"../a1/x", "..", ".", "a/b", "a.jsonl", std::string("a\0b", 3), std::string(65, 'a'), "\xff"}) {
+    const auto refused = Submit(Say("hi", id));
+    ASSERT_FALSE(refused) << id;
+    EXPECT_EQ(refused.error().code, Code::kInvalid) << id;
+  }
+  EXPECT_EQ(Submit(Say("hi", "nosuch")).error().code, Code::kNotFound);
+}
+
+TEST_F(FilesTest, TheListIsNewestFirstAlsoWithoutReadingWholeFiles) {
+  Grant({"obey"});
+  const Accepted first = Talk("one");
+  const Accepted second = Talk("two");
+  Talk("one more", first.session);
+  Restart();
+  const auto listed = List();
+  ASSERT_EQ(listed.size(), 2u);
+  EXPECT_EQ(listed[0].id, first.session);
+  EXPECT_EQ(listed[0].title, "one");
+  EXPECT_EQ(listed[0].turns, 2);
+  EXPECT_EQ(listed[0].usage.input, 20);
+  EXPECT_EQ(listed[1].id, second.session);
+}
+
+TEST_F(FilesTest, ADeletedSessionIsGone) {
+  Grant({"paced:20"});
+  const auto accepted = Submit(Say("talk"));
+  ASSERT_TRUE(accepted);
+  Eye eye;
+  Follow(*accepted, eye);
+  ASSERT_TRUE(Eventually([&] { return !eye.Of("text").empty(); }));
+  ASSERT_TRUE(Get<void>([&](Done<> done) { sessions_->Delete(Agent(), accepted->session, std::move(done)); }));
+  EXPECT_TRUE(eye.Closed());
+  EXPECT_FALSE(Exists(File(accepted->session)));
+  EXPECT_TRUE(List().empty());
+  EXPECT_EQ(Submit(Say("hi", accepted->session)).error().code, Code::kNotFound);
+}
+
+TEST_F(FilesTest, NoKeyStandsInAnyFileOfAConversation) {
+  Grant({"echokey"});
+  const Accepted accepted = Talk("hi");
+  EXPECT_EQ(eye().Of("error")[0].data["code"], "auth");
+  EXPECT_EQ(ReadFile(File(accepted.session)).value_or("").find("sk-canary"), std::string::npos);
+  EXPECT_EQ(ReadFile(core_->paths().AuditLog()).value_or("sk-canary").find("sk-canary"), std::string::npos);
+}
+
+TEST_F(FilesTest, ADirectoryThatCanNotBeWrittenIsAnErrorWithItsName) {
+  Grant({"obey"});
+  ASSERT_TRUE(MakeDirs(core_->paths().Sessions(), 0700));
+  ASSERT_TRUE(WriteFileAtomic(core_->paths().Sessions() + "/default", "in the way", 0600));
+  const auto refused = Submit(Say("hi"));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("sessions/default"), std::string::npos) << refused.error().message;
+}
+}  // namespace
+}  // namespace beige::sessions
