@@ -14,7 +14,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 const std::string kBase = "/v1/namespaces/default/agents/a1";
-const char* const kModels[] = {"instant", "tokens:50", "paced:20", "hang", "flood"};
+const char* const kModels[] = {"instant", "tokens:50", "paced:20", "hang", "flood", "slowfirst:300"};
 
 // The events of a stream as far as they are whole: id, name, data.
 struct Said {
@@ -57,7 +57,7 @@ class GatewayPromptTest : public ::testing::Test {
     upstream_ = new llm::Upstream;
     gateway_ = new GatewayProcess;
     std::string models;
-    for (const std::string model : {"instant", "tokens:50", "paced:20", "hang", "flood", "status:401"}) models += "        \"" + model + "\": {contextWindow: 200000, maxTokens: 1000}\n";
+    for (const std::string model : {"instant", "tokens:50", "paced:20", "hang", "flood", "slowfirst:300", "status:401"}) models += "        \"" + model + "\": {contextWindow: 200000, maxTokens: 1000}\n";
     gateway_->WriteConfig("llm:\n  providers:\n    p:\n      api: openai-completions\n      baseUrl: http://127.0.0.1:" + std::to_string(upstream_->port()) + "/v1\n      models:\n" + models);
     ASSERT_TRUE(gateway_->Start()) << gateway_->Log();
     operator_ = gateway_->ConnectOperator().release();
@@ -67,7 +67,6 @@ class GatewayPromptTest : public ::testing::Test {
     unpaid.model_choices.push_back({"p/status:401", ""});
     operator_->Send(admin::Sync{{grant, unpaid}});
     ASSERT_TRUE(operator_->Await<admin::Synced>());
-    ASSERT_TRUE(gateway_->StartSandbox(*operator_, grant)) << gateway_->Log();
   }
   static void TearDownTestSuite() {
     delete operator_;
@@ -223,6 +222,20 @@ TEST_F(GatewayPromptTest, AModelThatIsNoneOfTheAgentsChoicesIsRefusedByItsField)
   EXPECT_EQ(json::parse(answer.body)["error"]["field"], "model") << answer.body;
   EXPECT_EQ(Ask("GET", kBase + "/sessions/..%2f..%2fx").status, 400);
   EXPECT_EQ(Ask("GET", kBase + "/sessions/none").status / 100, 4);
+}
+
+TEST_F(GatewayPromptTest, AQueuedPromptsStreamHasItsOwnTurnOnly) {
+  RawClient first = Client();
+  first.Send(Bytes("POST", kBase + "/prompt", {{"text", "One"}, {"model", "p/slowfirst:300"}}));
+  const auto accepted = EventsOf(Unchunked(first.ReadUntil("\n\n\r\n")));
+  ASSERT_EQ(accepted.size(), 1u);
+  const auto queued = Prompt({{"text", "Two"}, {"session", accepted[0].data["session"]}, {"model", "p/instant"}});
+  ASSERT_GE(queued.size(), 3u);
+  EXPECT_EQ(queued[0].data["ahead"], 1);
+  EXPECT_EQ(queued[1].name, "turn");
+  EXPECT_EQ(queued[1].data["text"], "Two");
+  EXPECT_EQ(queued.back().data["prompt"], queued[0].data["prompt"]);
+  EXPECT_THAT(first.ReadUntil("0\r\n\r\n"), HasSubstr("event: done"));
 }
 
 TEST_F(GatewayPromptTest, BeigesOwnRouteGoesOnInTheSessionOfItsKey) {
