@@ -62,11 +62,11 @@ class GatewayPromptTest : public ::testing::Test {
     ASSERT_TRUE(gateway_->Start()) << gateway_->Log();
     operator_ = gateway_->ConnectOperator().release();
     admin::Grant grant = GatewayProcess::GrantOf("a1", {});
-    for (const char* model : kModels) grant.model_choices.push_back({"p/" + std::string(model), ""});
+    for (const char* model : kModels) grant.model_choices.push_back({.name = "p/" + std::string(model)});
     admin::Grant unpaid = GatewayProcess::GrantOf("unpaid", {});
-    unpaid.model_choices.push_back({"p/status:401", ""});
+    unpaid.model_choices.push_back({.name = "p/status:401"});
     operator_->Send(admin::Sync{{grant, unpaid}});
-    ASSERT_TRUE(operator_->Await<admin::Synced>());
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(operator_->Await<admin::InForce>()) << gateway_->Log();
   }
   static void TearDownTestSuite() {
     delete operator_;
@@ -90,7 +90,9 @@ class GatewayPromptTest : public ::testing::Test {
   static std::vector<Said> Prompt(const json& body) {
     RawClient client = Client();
     client.Send(Bytes("POST", kBase + "/prompt", body));
-    return EventsOf(Unchunked(client.ReadUntil("\r\n0\r\n\r\n", std::chrono::seconds(20))));
+    const std::string answer = client.ReadUntil("\r\n0\r\n\r\n", std::chrono::seconds(20));
+    EXPECT_THAT(answer, HasSubstr("HTTP/1.1 200 OK"));
+    return EventsOf(Unchunked(answer));
   }
   // Chunks begin and end anywhere; what is around them is no line of ours.
   static std::string Unchunked(const std::string& answer) {
@@ -195,7 +197,7 @@ TEST_F(GatewayPromptTest, ADetachedTurnOutlivesItsClientAndCanBeAborted) {
   client.Send(Bytes("POST", kBase + "/prompt", {{"text", "Hi"}, {"model", "p/hang"}, {"detach", true}}));
   const std::string head = client.ReadUntil("\n\n\r\n");
   const auto accepted = EventsOf(Unchunked(head));
-  ASSERT_EQ(accepted.size(), 1u) << head;
+  ASSERT_GE(accepted.size(), 1u) << head;
   const std::string session = accepted[0].data["session"];
   ASSERT_TRUE(Eventually([&] { return upstream_->Stats()["open"] == 1; }));
   client.Close();
@@ -228,7 +230,7 @@ TEST_F(GatewayPromptTest, AQueuedPromptsStreamHasItsOwnTurnOnly) {
   RawClient first = Client();
   first.Send(Bytes("POST", kBase + "/prompt", {{"text", "One"}, {"model", "p/slowfirst:300"}}));
   const auto accepted = EventsOf(Unchunked(first.ReadUntil("\n\n\r\n")));
-  ASSERT_EQ(accepted.size(), 1u);
+  ASSERT_GE(accepted.size(), 1u);
   const auto queued = Prompt({{"text", "Two"}, {"session", accepted[0].data["session"]}, {"model", "p/instant"}});
   ASSERT_GE(queued.size(), 3u);
   EXPECT_EQ(queued[0].data["ahead"], 1);
