@@ -25,8 +25,8 @@ void PromptWait::Submitted(Result<sessions::Accepted> accepted) {
 void PromptWait::Left() {
   if (over()) return;
   left_ = true;
-  if (!accepted_.prompt.empty()) TakeBack();
   Close();
+  if (!accepted_.prompt.empty()) TakeBack();
 }
 
 void PromptWait::TakeBack() {
@@ -53,9 +53,9 @@ void PromptStream::Take(const sessions::Event& event, bool last) {
   AppendSse(bytes, event);
   if (last) return End(std::move(bytes));
   if (Send(std::move(bytes))) return;
-  TakeBack();
   Fail("slow_reader", detached() ? "you read too slowly; the turn goes on, follow it by the session's events"
                                  : "you read too slowly, so the prompt was taken back; a client that may be slow says detach");
+  TakeBack();  // after the stream's end: it is told as an event of its own
 }
 
 void PromptStream::Fail(std::string_view code, std::string_view message) {

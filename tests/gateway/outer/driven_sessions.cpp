@@ -47,6 +47,7 @@ void Sessions::Submit(Prompt prompt, Done<Accepted> done) {
 }
 void Sessions::Abort(const AgentRef&, const std::string&, const std::string& prompt, Done<> done) {
   impl_->driven.aborted.push_back(prompt);
+  impl_->driven.Tell({"9-9", "aborted", "{}", prompt, true});  // as the real ones do: from within the call
   impl_->Answer("abort", done);
 }
 void Sessions::Watch(const AgentRef&, const std::string&, const std::string& after, Watcher* watcher, Done<WatchId> done) {
