@@ -63,6 +63,9 @@ std::string Base64Encode(std::string_view bytes) {
 
 Result<std::string> Base64Decode(std::string_view text) {
   if (text.size() % 4 != 0) return Fail(Code::kInvalid, "want base64 with padding, got " + std::to_string(text.size()) + " characters");
+  // OpenSSL skips white space at either end, and takes "=" anywhere.
+  const size_t end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
+  if (end != std::string_view::npos && (text.size() - end > 2 || text.find_first_not_of('=', end) != std::string_view::npos)) return Fail(Code::kInvalid, "want base64");
   std::string out(text.size() / 4 * 3, '\0');
   const int n = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
   if (n < 0) return Fail(Code::kInvalid, "want base64");

@@ -87,6 +87,20 @@ TEST_F(AgentCannot, WriteAnywhereButWorkspaceAndTmp) {
   }
 }
 
+TEST_F(AgentCannot, ReachMoreWithTheFileToolsOfItsModel) {
+  const std::string core = "/beige/bin/beige-sandbox core ";
+  for (const std::string path : {"/etc/passwd", "/tools/bin/hello", "/beige/x", "/skills/notes/SKILL.md", "../usr/bin/sh"}) {
+    EXPECT_EQ(home->Sh("a1", "printf x | " + core + "write " + path + " 1").status, 1) << path;
+  }
+  home->Sh("a1", "ln -s " + home->path() + "/api-token /workspace/out; ln -s /dev/zero /workspace/zero; mkfifo /workspace/fifo");
+  EXPECT_NE(home->Sh("a1", core + "read out 1 10").err.find("No such file"), std::string::npos);
+  const std::string token = ReadFile(home->path() + "/api-token").value_or("");
+  home->Sh("a1", "printf x | " + core + "write out 1");
+  EXPECT_EQ(ReadFile(home->path() + "/api-token").value_or(""), token);
+  EXPECT_EQ(home->Sh("a1", core + "read zero 1 10").err, "zero: is a device, not a file\n");
+  EXPECT_EQ(home->Sh("a1", core + "read fifo 1 10").err, "fifo: is a FIFO, not a file\n");
+}
+
 TEST_F(AgentCannot, BeOrBecomeRoot) {
   EXPECT_EQ(home->Sh("a1", "grep -E '^(CapEff|CapPrm|CapBnd|CapInh|CapAmb)' /proc/self/status | tr -d '0 \\t\\n' | sed 's/Cap[A-Za-z]*://g'").out, "");
   EXPECT_EQ(home->Sh("a1", "grep NoNewPrivs /proc/self/status | tr -dc 0-9").out, "1");

@@ -49,6 +49,9 @@ TEST(AnyImageTest, AnEmptyImageWorksSinceOurFilesAreMounted) {
   EXPECT_EQ(home.Exec("bare", {"hello"}).out, "hello\n");
   EXPECT_EQ(home.Exec("bare", {"/beige/bin/beige-sandbox", "run", "hello"}).out, "hello\n");
   EXPECT_EQ(home.Exec("bare", {"sh"}).status, 127);
+  EXPECT_EQ(home.Exec("bare", {"/beige/bin/beige-sandbox", "core", "write", "a/b.txt", "4"}, "one\n").out, "created\n");
+  EXPECT_EQ(home.Exec("bare", {"/beige/bin/beige-sandbox", "core", "patch", "a/b.txt", "3", "3"}, "onetwo").out, "patched 1 0 0\n");
+  EXPECT_EQ(home.Exec("bare", {"/beige/bin/beige-sandbox", "core", "read", "/workspace/a/b.txt", "1", "9"}).out, "text 1 1 1 0\ntwo\n");
   home.WaitReady("volume");
   const auto mounts = Engine("GET", "/containers/" + home.ContainerId("volume") + "/json")["Mounts"];
   for (const auto& mount : mounts) EXPECT_NE(mount["Type"], "volume") << mount;

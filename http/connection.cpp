@@ -164,8 +164,12 @@ void Connection::Begin(uint64_t exchange, Response head) {
   Append(EncodeHead(head, http10_ ? Framing::kUntilClose : Framing::kChunked, 0, keep_alive_));
 }
 
-void Connection::Write(uint64_t exchange, std::string_view bytes) {
-  if (!Answers(exchange) || !begun_) return;
+void Connection::TakeWritten(uint64_t exchange, ExchangeState& state) {
+  const std::string bytes = state.written.With([](ExchangeState::Written& written) {
+    written.posted = false;
+    return std::exchange(written.bytes, {});
+  });
+  if (!Answers(exchange) || !begun_ || bytes.empty()) return;
   if (!head_only_) Append(http10_ ? std::string(bytes) : EncodeChunk(bytes));
   shared_->unsent -= bytes.size();  // from now on counted as encoded
 }

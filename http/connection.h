@@ -71,6 +71,12 @@ struct ExchangeState {
   std::atomic<bool> gone{false};
   std::atomic<bool> complete{false};  // Reply or End was called
   std::atomic<size_t> unsent{0};
+  // What was written and waits for the server's thread: one posted function takes all of it, however many writes there were.
+  struct Written {
+    std::string bytes;
+    bool posted = false;
+  };
+  Guarded<Written> written;
 };
 
 std::shared_ptr<Responder> MakeResponder(std::shared_ptr<Core> core, std::shared_ptr<Connection> connection, std::shared_ptr<ExchangeState> state,
@@ -88,7 +94,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // From the Responder; `exchange` tells answers of earlier requests apart.
   void Reply(uint64_t exchange, Response response);
   void Begin(uint64_t exchange, Response head);
-  void Write(uint64_t exchange, std::string_view bytes);
+  void TakeWritten(uint64_t exchange, ExchangeState& state);
   void End(uint64_t exchange);
   void OnGone(uint64_t exchange, std::function<void()> fn);
   void Dropped(uint64_t exchange);

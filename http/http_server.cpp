@@ -46,12 +46,24 @@ class Exchange final : public Responder {
       shared_->unsent -= bytes.size();
       return false;
     }
-    core_->Post([connection = connection_, id = id_, bytes = std::move(bytes)] { connection->Write(id, bytes); });
+    const bool post = shared_->written.With([&](ExchangeState::Written& written) {
+      if (written.bytes.empty()) {
+        written.bytes = std::move(bytes);
+      } else {
+        written.bytes += bytes;
+      }
+      return !std::exchange(written.posted, true);
+    });
+    if (post) core_->Post([connection = connection_, id = id_, shared = shared_] { connection->TakeWritten(id, *shared); });
     return true;
   }
+  size_t unsent() const override { return shared_->unsent; }
   void End() override {
     shared_->complete = true;
-    core_->Post([connection = connection_, id = id_] { connection->End(id); });
+    core_->Post([connection = connection_, id = id_, shared = shared_] {
+      connection->TakeWritten(id, *shared);  // another thread may have written, and not yet come to post it
+      connection->End(id);
+    });
   }
   void OnGone(std::function<void()> fn) override {
     core_->Post([connection = connection_, id = id_, fn = std::move(fn)]() mutable { connection->OnGone(id, std::move(fn)); });

@@ -41,6 +41,7 @@ class Responder {
   virtual void Begin(Response head) = 0;
   virtual bool Write(std::string bytes) = 0;
   virtual void End() = 0;
+  virtual size_t unsent() const { return 0; }  // bytes of Write that the peer's side of the kernel has not taken yet
   // Runs once, on the server's thread, when the peer has gone before the answer was complete.
   virtual void OnGone(std::function<void()> fn) = 0;
 };
@@ -50,6 +51,8 @@ using Handler = std::function<void(Request, std::shared_ptr<Responder>)>;  // on
 struct Limits {
   size_t header_bytes = 16 << 10;
   size_t body_bytes = 2 << 20;          // 413 beyond
+  // Asked when a request's head has come, on the server's thread: its own limit in place of body_bytes.
+  std::function<size_t(const Request& head)> body_limit{};
   size_t unsent_bytes = 4 << 20;
   int connections = 512;                // beyond, accepting pauses
   std::chrono::milliseconds request_timeout{30000};  // whole head and body; a slow client is closed

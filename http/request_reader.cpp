@@ -7,6 +7,7 @@
 #include <boost/beast/http/string_body.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 namespace beige::http {
@@ -22,16 +23,28 @@ std::string LowerCase(beast::string_view name) {
   std::transform(out.begin(), out.end(), out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return out;
 }
+using Parser = bhttp::request_parser<bhttp::string_body>;
+
+Request HeadOf(const Parser::value_type& message) {
+  Request request;
+  request.method = std::string(message.method_string());
+  const std::string_view target(message.target().data(), message.target().size());
+  const size_t question = target.find('?');
+  request.path = std::string(target.substr(0, question));
+  if (question != std::string_view::npos) request.query = std::string(target.substr(question + 1));
+  for (const auto& field : message) request.headers.emplace_back(LowerCase(field.name_string()), std::string(field.value()));
+  return request;
+}
 }  // namespace
 
 struct RequestReader::Impl {
-  using Parser = bhttp::request_parser<bhttp::string_body>;
   explicit Impl(const Limits& l) : limits(l) {}
 
   Step Refuse(int status, std::string message) {
     refusal = {status, std::move(message)};
     return Step::kRefused;
   }
+  Step TooLarge() { return Refuse(413, "the body is larger than the limit of " + std::to_string(body_limit) + " bytes"); }
   void Begin();
   Step Header();
   Step RefuseParse(const error_code& ec);
@@ -40,6 +53,7 @@ struct RequestReader::Impl {
   beast::flat_buffer in;
   std::optional<Parser> parser;
   bool header_checked = false;
+  size_t body_limit = 0;
   bool expects_continue = false;
   bool started = false;
   Refusal refusal;
@@ -63,7 +77,7 @@ const RequestReader::Refusal& RequestReader::refusal() const { return impl_->ref
 void RequestReader::Impl::Begin() {
   parser.emplace();
   parser->header_limit(static_cast<std::uint32_t>(limits.header_bytes));
-  parser->body_limit(limits.body_bytes);
+  parser->body_limit(std::numeric_limits<std::uint64_t>::max());  // Header() knows better
   parser->eager(false);  // stops after the header, so that it is judged before a body is taken
   header_checked = false;
   expects_continue = false;
@@ -106,6 +120,9 @@ RequestReader::Step RequestReader::Impl::Header() {
     if (message.count(bhttp::field::content_length) > 0) return Refuse(400, "Content-Length and Transfer-Encoding exclude each other");
   }
   if (message.count(bhttp::field::content_length) > 1) return Refuse(400, "want at most one Content-Length header");
+  body_limit = limits.body_limit ? limits.body_limit(HeadOf(message)) : limits.body_bytes;
+  if (const auto length = parser->content_length(); length && *length > body_limit) return TooLarge();
+  parser->body_limit(body_limit);  // of a chunked one
   if (const auto expect = message[bhttp::field::expect]; !expect.empty()) {
     if (!beast::iequals(expect, "100-continue")) return Refuse(417, "the only expectation known here is 100-continue");
     expects_continue = message.version() >= 11 && !parser->is_done() && in.size() == 0;
@@ -114,7 +131,7 @@ RequestReader::Step RequestReader::Impl::Header() {
 }
 
 RequestReader::Step RequestReader::Impl::RefuseParse(const error_code& ec) {
-  if (ec == bhttp::error::body_limit) return Refuse(413, "the body is larger than the limit of " + std::to_string(limits.body_bytes) + " bytes");
+  if (ec == bhttp::error::body_limit) return TooLarge();
   if (ec == bhttp::error::header_limit || ec == bhttp::error::buffer_overflow) {
     return Refuse(431, "the headers are larger than the limit of " + std::to_string(limits.header_bytes) + " bytes");
   }
@@ -129,14 +146,8 @@ RequestReader::Taken RequestReader::Take() {
   taken.keep_alive = message.keep_alive();
   taken.http10 = message.version() < 11;
   taken.head_only = message.method() == bhttp::verb::head;
-  Request& request = taken.request;
-  request.method = std::string(message.method_string());
-  const std::string_view target(message.target().data(), message.target().size());
-  const size_t question = target.find('?');
-  request.path = std::string(target.substr(0, question));
-  if (question != std::string_view::npos) request.query = std::string(target.substr(question + 1));
-  for (const auto& field : message) request.headers.emplace_back(LowerCase(field.name_string()), std::string(field.value()));
-  request.body = std::move(message.body());
+  taken.request = HeadOf(message);
+  taken.request.body = std::move(message.body());
   return taken;
 }
 

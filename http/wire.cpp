@@ -27,6 +27,7 @@ std::string_view ReasonPhrase(int status) {
     case 431: return "Request Header Fields Too Large";
     case 500: return "Internal Server Error";
     case 501: return "Not Implemented";
+    case 502: return "Bad Gateway";
     case 503: return "Service Unavailable";
     case 504: return "Gateway Timeout";
     default: return "Status";
@@ -54,7 +55,8 @@ std::string EncodeHead(const Response& response, Framing framing, size_t length,
   AppendHeader(out, "Date", HttpDate());
   if (!response.content_type.empty()) AppendHeader(out, "Content-Type", response.content_type);
   for (const auto& [name, value] : response.headers) AppendHeader(out, name, value);
-  if (framing == Framing::kLength) AppendHeader(out, "Content-Length", std::to_string(length));
+  const bool bodiless = response.status == 204 || response.status == 304;  // RFC 9110: without a length
+  if (framing == Framing::kLength && !bodiless) AppendHeader(out, "Content-Length", std::to_string(length));
   if (framing == Framing::kChunked) AppendHeader(out, "Transfer-Encoding", "chunked");
   AppendHeader(out, "X-Content-Type-Options", "nosniff");
   AppendHeader(out, "Connection", keep_alive ? "keep-alive" : "close");

@@ -24,6 +24,7 @@
 #include "gateway/llm/llm.h"
 #include "gateway/metrics/metrics.h"
 #include "gateway/roster/roster.h"
+#include "gateway/sessions/sessions.h"
 #include "gateway/tools/confinement.h"
 #include "http/http_server.h"
 
@@ -78,7 +79,9 @@ int RunGateway(const std::string& home) {
   Roster roster(loop, paths, **audit, metrics, clock);
   Calls calls(loop, roster, **audit, metrics, clock);
   llm::Llm models(loop, clock, metrics, paths.ProviderHealth());
+  sessions::Sessions conversations(loop, clock, paths, roster, calls, **audit, metrics, models);
   Api api(loop, roster, calls, **audit, clock, config.current().config->http);
+  api.SetSessions(&conversations);
   api.SetModels([&] { return models.Models(); });
   apply = [&](const ConfigSet& set) {
     if (auto done = models.SetConfig(set.config); !done) LogError("model providers over https can't be asked", {{"error", done.error().message}});
@@ -86,6 +89,7 @@ int RunGateway(const std::string& home) {
     (*audit)->SetBudget(set.config->audit_per_agent_bytes_per_day);
     (*audit)->SetKeep(set.config->audit_keep);
     roster.SetConfig(set.config, set.tools);
+    conversations.SetConfig(set.config, set.tools);
     api.SetConfig(set);
   };
   apply(config.current());
@@ -101,7 +105,7 @@ int RunGateway(const std::string& home) {
 
   const auto metrics_server = Serve("metrics.listen", config.current().config->metrics, MetricsLimits(), MetricsPage(metrics));
   if (!metrics_server) return Failed(metrics_server.error());
-  auto api_server = Serve("http.listen", config.current().config->http, {}, [&](http::Request request, std::shared_ptr<http::Responder> responder) {
+  auto api_server = Serve("http.listen", config.current().config->http, api.limits(), [&](http::Request request, std::shared_ptr<http::Responder> responder) {
     api.Handle(std::move(request), std::move(responder));
   });
   if (!api_server) return Failed(api_server.error());

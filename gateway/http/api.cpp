@@ -7,64 +7,20 @@
 #include "gateway/http/openapi.h"
 #include "gateway/http/policy_json.h"
 #include "gateway/http/reply.h"
+#include "gateway/http/route.h"
 #include "gateway/roster/roster.h"
 
 namespace beige {
 namespace {
-enum class Route { kNone, kAgents, kNamespaceAgents, kAgent, kExec, kPolicy, kTools, kSkills, kModels, kOpenApi };
-
-struct Match {
-  Route route = Route::kNone;
-  AgentKey agent;  // namespace for kNamespaceAgents; both for kAgent, kExec and kPolicy
-  std::string tool = {};  // of kPolicy
-};
-
-Result<Match> MatchPath(std::string_view path) {
-  std::vector<std::string> parts;
-  for (const std::string_view raw : http::SplitPath(path)) {
-    BEIGE_ASSIGN(std::string part, http::DecodeSegment(raw));
-    parts.push_back(std::move(part));
-  }
-  const size_t n = parts.size();
-  if (n < 2 || parts[0] != "v1") return Match{};
-  if (n == 2) {
-    if (parts[1] == "agents") return Match{Route::kAgents, {}};
-    if (parts[1] == "tools") return Match{Route::kTools, {}};
-    if (parts[1] == "skills") return Match{Route::kSkills, {}};
-    if (parts[1] == "models") return Match{Route::kModels, {}};
-    if (parts[1] == "openapi.json") return Match{Route::kOpenApi, {}};
-    return Match{};
-  }
-  if (parts[1] != "namespaces" || n < 4 || parts[3] != "agents" || parts[2].empty()) return Match{};
-  if (n == 4) return Match{Route::kNamespaceAgents, {parts[2], ""}};
-  if (parts[4].empty()) return Match{};
-  if (n == 5) return Match{Route::kAgent, {parts[2], parts[4]}};
-  if (n == 6 && parts[5] == "exec") return Match{Route::kExec, {parts[2], parts[4]}};
-  if (n == 7 && parts[5] == "policy" && !parts[6].empty()) return Match{Route::kPolicy, {parts[2], parts[4]}, parts[6]};
-  return Match{};
-}
-
 http::Response WithHeader(http::Response response, std::string name, std::string value) {
   response.headers.emplace_back(std::move(name), std::move(value));
   return response;
 }
 
-http::Response NoAgent(const AgentKey& agent) {
-  return JsonError(404, "NotFound", "no agent " + agent.name + " in namespace " + agent.namespace_);
-}
-
-bool IsJson(std::string_view content_type) {
-  const std::string_view type = content_type.substr(0, content_type.find(';'));
-  std::string lower;
-  for (const char c : type) {
-    if (c != ' ') lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  }
-  return lower == "application/json";
-}
 }  // namespace
 
 Api::Api(Loop& loop, Roster& roster, CallService& calls, AuditLog& audit, const Clock& clock, Listen listen)
-    : loop_(loop), roster_(roster), calls_(calls), auth_(std::move(listen)), notes_(audit, clock), execs_(std::make_unique<ExecCalls>(loop, calls)) {}
+    : loop_(loop), roster_(roster), calls_(calls), auth_(std::move(listen)), notes_(audit, clock), execs_(std::make_unique<ExecCalls>(loop, calls)), sessions_(loop, roster) {}
 
 void Api::SetConfig(const ConfigSet& set) {
   config_ = set.config;
@@ -75,6 +31,17 @@ void Api::SetConfig(const ConfigSet& set) {
 void Api::CancelAll() {
   ready_ = false;
   execs_.reset();
+  sessions_.Stop();
+}
+
+http::Limits Api::limits() const {
+  http::Limits limits;
+  limits.body_limit = [this, usual = limits.body_bytes](const http::Request& head) {
+    if (head.method != "POST" || !head.path.ends_with("/prompt")) return usual;
+    const auto token = auth_.Find(head.Header("authorization"));
+    return token && token->Has("prompt") ? kMaxPromptBody : usual;
+  };
+  return limits;
 }
 
 void Api::Handle(http::Request request, Respond responder) {
@@ -89,17 +56,14 @@ void Api::Handle(http::Request request, Respond responder) {
     http::Response response = JsonError(401, "Unauthenticated", "want Authorization: Bearer with a valid token; the default one is in api-token of the home");
     return Refuse(request, responder, WithHeader(std::move(response), "WWW-Authenticate", "Bearer realm=\"beige\""), "unknown");
   }
-  const auto match = MatchPath(request.path);
+  const auto match = MatchRoute(request.method, request.path);
   if (!match) return responder->Reply(JsonError(match.error(), "path"));
-  if (match->route == Route::kNone) return responder->Reply(JsonError(404, "NotFound", "no such route: " + request.path.substr(0, 200) + "; see /v1/openapi.json"));
-  const bool exec = match->route == Route::kExec;
-  if (exec ? request.method != "POST" : !get) {
-    const std::string want = exec ? "POST" : "GET, HEAD";
-    return responder->Reply(WithHeader(JsonError(405, "MethodNotAllowed", "this route takes " + want + ", got " + request.method), "Allow", want));
+  if (match->route == Route::kNone && !match->allow.empty()) {
+    return responder->Reply(WithHeader(JsonError(405, "MethodNotAllowed", "this route takes " + match->allow + ", got " + request.method), "Allow", match->allow));
   }
-  const char* scope = exec ? "exec" : "read";
-  if (!token->Has(scope)) {
-    return Refuse(request, responder, JsonError(403, "Denied", "token " + token->name + " does not have scope " + scope), token->name);
+  if (match->route == Route::kNone) return responder->Reply(JsonError(404, "NotFound", "no such route: " + request.path.substr(0, 200) + "; see /v1/openapi.json"));
+  if (!token->Has(match->scope)) {
+    return Refuse(request, responder, JsonError(403, "Denied", "token " + token->name + " does not have scope " + match->scope), token->name);
   }
   switch (match->route) {
     case Route::kExec: return Exec(std::move(request), match->agent, token->name, responder);
@@ -120,12 +84,12 @@ void Api::Handle(http::Request request, Respond responder) {
         return view ? JsonReply(AgentJson(*view)) : NoAgent(agent);
       });
     case Route::kPolicy:
-      return Read(responder, [this, agent = match->agent, tool = match->tool] {
+      return Read(responder, [this, agent = match->agent, tool = match->item] {
         const auto view = roster_.Find(agent);
         const auto standing = view ? roster_.StandingOf(view->grant.agent.uid) : std::nullopt;
         return standing ? JsonReply(PolicyJson(*view, *standing, tool)) : NoAgent(agent);
       });
-    case Route::kNone: return;
+    default: return sessions_.Handle(*match, request, token->name, responder);
   }
 }
 
@@ -152,9 +116,7 @@ void Api::Refuse(const http::Request& request, const Respond& responder, http::R
 }
 
 void Api::Exec(http::Request request, AgentKey agent, std::string actor, const Respond& responder) {
-  if (!IsJson(request.Header("content-type"))) {
-    return responder->Reply(JsonError(415, "Invalid", "want Content-Type: application/json, got \"" + std::string(request.Header("content-type").substr(0, 100)) + "\"", "Content-Type"));
-  }
+  if (const auto refusal = WantJson(request)) return responder->Reply(*refusal);
   auto body = DecodeExecBody(request.body);
   if (!body) return responder->Reply(JsonError(400, "Invalid", body.error().message, body.error().field));
   body->call.actor = std::move(actor);

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
 #include "gateway/calls/call.h"
+#include "gateway/http/strict_json.h"
 
 namespace beige {
 
@@ -15,13 +15,8 @@ struct ExecBody {
   std::string stdin_bytes;
 };
 
-struct BodyError {
-  std::string message;
-  std::string field;
-};
-
 // Strict: an unknown or repeated field is an error that names it.
-tl::expected<ExecBody, BodyError> DecodeExecBody(std::string_view json);
+BodyResult<ExecBody> DecodeExecBody(std::string_view json);
 
 }  // namespace beige
 

@@ -45,4 +45,16 @@ http::Response JsonReply(std::string body) {
   return response;
 }
 
+http::Response NoAgent(const AgentKey& agent) { return JsonError(404, "NotFound", "no agent " + agent.name + " in namespace " + agent.namespace_); }
+
+std::optional<http::Response> WantJson(const http::Request& request) {
+  const std::string_view given = request.Header("content-type");
+  std::string lower;
+  for (const char c : given.substr(0, given.find(';'))) {
+    if (c != ' ') lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  }
+  if (lower == "application/json") return std::nullopt;
+  return JsonError(415, "Invalid", "Content-Type: want application/json, got \"" + std::string(given.substr(0, 100)) + "\"", "Content-Type");
+}
+
 }  // namespace beige

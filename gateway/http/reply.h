@@ -1,9 +1,11 @@
 #ifndef BEIGE_GATEWAY_HTTP_REPLY_H_
 #define BEIGE_GATEWAY_HTTP_REPLY_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "api/agent_ref.h"
 #include "base/result.h"
 #include "http/http_server.h"
 
@@ -16,6 +18,11 @@ http::Response JsonError(int status, std::string_view code, std::string_view mes
 http::Response JsonError(const Error& error, std::string_view field = "");
 
 http::Response JsonReply(std::string body);
+
+http::Response NoAgent(const AgentKey& agent);  // 404
+
+// 415 for a body that is not called application/json: what a browser's form can send must not be taken for a request.
+std::optional<http::Response> WantJson(const http::Request& request);
 
 }  // namespace beige
 

@@ -56,9 +56,9 @@ struct Sessions::Impl {
     return (open[{agent.uid, id}] = std::move(session)).get();
   }
 
-  Result<Session*> Make(const AgentRef& agent) {
+  Result<Session*> Make(const AgentRef& agent, const std::string& id) {
+    if (const auto found = open.find({agent.uid, id}); found != open.end()) return found->second.get();  // by who waited for it as well
     BEIGE_TRY(MindOf(services, agent, "", ""));
-    const std::string id = RandomUlid();
     BEIGE_TRY(MakeDirs(Directory(agent), 0700));
     auto file = LogFile::Create(SessionFile(Directory(agent), id));
     if (!file) return Fail(Code::kUnavailable, "a session can't be begun: " + file.error().message);
@@ -116,12 +116,13 @@ void Sessions::Submit(Prompt prompt, Done<Accepted> done) {
   if (prompt.text.find_first_not_of(" \t\r\n") == std::string::npos && prompt.images.empty()) return done(Fail(Code::kInvalid, "text: want a prompt, got nothing"));
   if (prompt.text.size() > kMaxText) return done(Fail(Code::kInvalid, "text: want at most 1 MiB, got " + std::to_string(prompt.text.size()) + " bytes"));
   if (prompt.session.empty()) {
-    auto session = impl_->Make(prompt.agent);
+    auto session = impl_->Make(prompt.agent, RandomUlid());
     return done(session ? (*session)->Submit(std::move(prompt)) : tl::make_unexpected(session.error()));
   }
   const AgentRef agent = prompt.agent;
   const std::string id = prompt.session;
-  impl_->With(agent, id, [prompt = std::move(prompt), done = std::move(done)](Result<Session*> session) mutable {
+  impl_->With(agent, id, [this, agent, id, prompt = std::move(prompt), done = std::move(done)](Result<Session*> session) mutable {
+    if (!session && session.error().code == Code::kNotFound && prompt.make) session = impl_->Make(agent, id);
     done(session ? (*session)->Submit(std::move(prompt)) : tl::make_unexpected(session.error()));
   });
 }
@@ -153,7 +154,7 @@ void Sessions::Unwatch(WatchId watch) {
 }
 
 void Sessions::Create(const AgentRef& agent, std::optional<std::string> model, std::optional<llm::ThinkingLevel> thinking, Done<Summary> done) {
-  auto session = impl_->Make(agent);
+  auto session = impl_->Make(agent, RandomUlid());
   if (!session) return done(tl::make_unexpected(session.error()));
   if (auto set = (*session)->SetModel(model.value_or(""), thinking); !set) {
     const std::string id = (*session)->id();

@@ -48,6 +48,7 @@ struct Prompt {
   AgentRef agent{};
   std::string actor{};    // local, or the token's name
   std::string session{};  // "" = a new one
+  bool make = false;      // a session of that id is made when there is none
   std::string text{};
   std::vector<llm::Image> images{};
   bool steer = false;     // while a turn runs: told to the model at its next step, instead of queued behind the turn

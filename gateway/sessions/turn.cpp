@@ -67,7 +67,7 @@ bool Turn::TakeSteering() {
       End("error", "internal", done.error().message);
       return false;
     }
-    session_.Emit("steer", JsonLine().Text("prompt", said.prompt).Text("text", said.text).Text("actor", said.actor).Done(), said.prompt);
+    session_.Emit("steer", JsonLine().Text("prompt", said.prompt).Text("text", said.text).Text("actor", said.actor).Done(), prompt());
     if (ended_) return false;
   }
   return true;

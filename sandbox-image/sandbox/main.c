@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core.h"
 #include "launcher.h"
 #include "pid1.h"
 #include "text.h"
@@ -12,6 +13,8 @@ static const char kUsage[] =
     "       beige-sandbox runner --fd N [--as UID:GID]\n"
     "                                     process 1 of a tool cell, controlled over descriptor N\n"
     "       beige-sandbox run TOOL ARG... calls a tool through /beige/gateway.sock\n"
+    "       beige-sandbox core read|write|patch ...\n"
+    "                                     what the agent's model does with files\n"
     "       beige-sandbox version\n"
     "Under any other name (a link in /tools/bin) it calls the tool of that name.\n";
 
@@ -32,6 +35,7 @@ int main(int argc, char **argv) {
     int64_t fd = ParseDecimal(argv[3], 1 << 20);
     if (fd >= 0) return Pid1Main(kRunner, (int)fd, argc == 6 ? argv[5] : NULL);
   }
+  if (strcmp(mode, "core") == 0) return CoreMain(argc - 2, argv + 2);
   if (strcmp(mode, "run") == 0 && argc > 2) return Launch(argv[2], argv + 3);
   if (strcmp(mode, "version") == 0) return Print(1, "beige-sandbox " BEIGE_VERSION "\n", 0);
   if (strcmp(mode, "--help") == 0 || strcmp(mode, "-h") == 0) return Print(1, kUsage, 0);

@@ -123,8 +123,7 @@ TEST(AdminCodecTest, AGrantOfAVersionBeforeModelsHasAllCoreToolsAndNoModel) {
 TEST(AdminCodecTest, ASyncOfAThousandAgentsWithTheLongestInstructionsIsOneLine) {
   Grant grant = FullGrant();
   grant.instructions.assign(65536, 'x');
-  const std::string line = Encode(ToGateway(Sync{std::vector<Grant>(1000, grant)}));
-  EXPECT_LT(line.size(), kMaxLine);
+  EXPECT_LT(1000 * EncodeGrant(grant).size(), kMaxLine - 1000);
 }
 
 }  // namespace

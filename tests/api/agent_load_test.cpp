@@ -286,7 +286,7 @@ TEST(LoadAgentsTest, ModelsAreNamedByProviderAndModel) {
               ElementsAre(HasSubstr("spec.model.choices[0].name: want PROVIDER/MODEL such as anthropic/claude-sonnet-4-6, got \"claude\"")));
   EXPECT_THAT(SpecProblems("{model: {choices: [{name: a/b, thinkingLevel: hihg}]}}"), ElementsAre(HasSubstr("did you mean high?")));
   EXPECT_THAT(SpecProblems("{model: {choices: [a/b]}}"), ElementsAre(HasSubstr("want an entry such as {name: anthropic/claude-sonnet-4-6")));
-  EXPECT_THAT(SpecProblems("{model: {name: a/b}}"), ElementsAre(HasSubstr("spec.model.name: no such field; did you mean")));
+  EXPECT_THAT(SpecProblems("{model: {name: a/b}}"), ElementsAre(HasSubstr("spec.model.name: no such field; known here: choices")));
   EXPECT_THAT(SpecProblems("{instructions: \"" + std::string(65537, 'x') + "\"}"), ElementsAre(HasSubstr("at most 65536 characters")));
 }
 

@@ -191,4 +191,23 @@ TEST_F(HttpHostileTest, AReaderThatNeverReadsIsClosed) {
   EXPECT_LT(client.ReadAll().size(), 64u << 20);
 }
 
+TEST_F(HttpHostileTest, ARequestsOwnLimitCountsForBothKindsOfBody) {
+  http::Limits limits;
+  limits.body_bytes = 4;
+  limits.body_limit = [](const http::Request& head) -> size_t { return head.path == "/large" && head.Header("x-trusted") == "yes" ? 8 : 4; };
+  Start(limits);
+  const auto ask = [&](const std::string& path, const std::string& headers, const std::string& body) {
+    RawClient client(port());
+    client.Send("POST " + path + " HTTP/1.1\r\nHost: t\r\n" + headers + "\r\n" + body);
+    return client.ReadAnswer().status;
+  };
+  for (const auto& [path, trusted, bytes, status] : {std::tuple{"/large", true, 8, 200}, std::tuple{"/large", true, 9, 413}, std::tuple{"/large", false, 5, 413},
+                                                     std::tuple{"/echo", true, 5, 413}, std::tuple{"/echo", false, 4, 200}}) {
+    const std::string header = trusted ? "X-Trusted: yes\r\n" : "";
+    const std::string body(static_cast<size_t>(bytes), 'b');
+    EXPECT_EQ(ask(path, header + "Content-Length: " + std::to_string(bytes) + "\r\n", body), status) << path << bytes;
+    EXPECT_EQ(ask(path, header + "Transfer-Encoding: chunked\r\n", std::to_string(bytes) + "\r\n" + body + "\r\n0\r\n\r\n"), status) << path << bytes << " chunked";
+  }
+}
+
 }  // namespace beige::http_test

@@ -128,4 +128,31 @@ TEST_F(HttpStreamTest, Http10StreamsAreRawAndEndWithTheConnection) {
   EXPECT_TRUE(client.ReadAll().ends_with("\r\n\r\nabc"));
 }
 
+TEST_F(HttpStreamTest, WritesOfAnotherThreadThatComeTooFastForTheServerBecomeOneChunkInOrder) {
+  Start();
+  RawClient client(port());
+  client.Send("GET /later HTTP/1.1\r\nHost: t\r\n\r\n");
+  auto responder = later_.Wait();
+  ASSERT_TRUE(responder);
+  (*responder)->Begin({});
+  client.ReadUntil("\r\n\r\n");
+  std::promise<void> go;
+  unblocked_ = go.get_future();
+  RawClient other(port());
+  other.Send("GET /block HTTP/1.1\r\nHost: t\r\n\r\n");
+  ASSERT_TRUE(blocking_.Wait());
+  std::string want;
+  for (int i = 0; i < 100; ++i) {
+    const std::string piece = std::to_string(i) + ",";
+    want += piece;
+    EXPECT_TRUE((*responder)->Write(piece));
+  }
+  EXPECT_EQ((*responder)->unsent(), want.size());
+  (*responder)->End();
+  go.set_value();
+  char size[20];
+  std::snprintf(size, sizeof size, "%zx\r\n", want.size());
+  EXPECT_EQ(client.ReadUntil("0\r\n\r\n"), size + want + "\r\n0\r\n\r\n");
+}
+
 }  // namespace beige::http_test

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <future>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -71,7 +72,7 @@ class Worker {
 };
 
 // A server whose paths do what its tests need:
-//   /echo answers method, path, query and body; /throw, /forget misbehave; /elsewhere is answered by another thread; /later keeps its
+//   /echo answers method, path, query and body; /throw, /forget misbehave; /block holds the server's thread; /elsewhere is answered by another thread; /later keeps its
 //   responder for the test.
 class ServerFixture : public ::testing::Test {
  protected:
@@ -87,6 +88,10 @@ class ServerFixture : public ::testing::Test {
   virtual void Handle(http::Request request, std::shared_ptr<http::Responder> responder) {
     if (request.path == "/throw") throw std::runtime_error("on purpose");
     if (request.path == "/forget") return;
+    if (request.path == "/block") {
+      blocking_.Set(true);
+      unblocked_.wait();
+    }
     if (request.path == "/elsewhere") return elsewhere_.Do([responder] { responder->Reply({}); });
     if (request.path.starts_with("/later")) {
       {
@@ -108,6 +113,8 @@ class ServerFixture : public ::testing::Test {
   std::map<std::string, std::shared_ptr<http::Responder>> kept_;
   size_t wanted_ = 0;
   Arrival<bool> all_kept_;
+  Arrival<bool> blocking_;
+  std::future<void> unblocked_;
   Worker elsewhere_;
   std::unique_ptr<http::Server> server_;  // last, so that it stops before what its handler uses goes
 };

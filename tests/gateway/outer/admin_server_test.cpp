@@ -215,7 +215,7 @@ TEST_F(AdminServerTest, GarbageAndEndlessLinesEndTheConnectionOnly) {
   EXPECT_TRUE(garbage->Closed());
   const auto endless = Connect();
   const std::string piece(1 << 20, 'x');
-  for (int i = 0; i < 6; ++i) endless->raw().Send(piece);
+  for (size_t sent = 0; sent <= admin::kMaxLine; sent += piece.size()) endless->raw().Send(piece);
   EXPECT_TRUE(endless->Closed());
   const auto good = Connect();
   good->Send(admin::Sync{});

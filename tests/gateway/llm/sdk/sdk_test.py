@@ -4,8 +4,6 @@
   sdk_test.py VENV    (a path) makes the virtual environment VENV with requirements.txt when it is not there, and runs the tests in it
 """
 import contextlib
-import fcntl
-import hashlib
 import json
 import os
 import pathlib
@@ -14,21 +12,10 @@ import sys
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-REQUIREMENTS = HERE / "requirements.txt"
+sys.path.insert(0, str(HERE.parents[2] / "support"))
+import pinned_venv  # noqa: E402
+
 PARAMETERS = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
-
-
-def in_venv(venv):
-    """Runs this file again with the SDKs at hand."""
-    stamp, want = venv / "requirements.sha256", hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()
-    venv.parent.mkdir(parents=True, exist_ok=True)
-    with open(str(venv) + ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not stamp.exists() or stamp.read_text() != want:
-            subprocess.run([sys.executable, "-m", "venv", "--clear", venv], check=True)
-            subprocess.run([venv / "bin/pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "-r", REQUIREMENTS], check=True)
-            stamp.write_text(want)
-    os.execv(venv / "bin/python", [venv / "bin/python", __file__])
 
 
 class Upstream(unittest.TestCase):
@@ -196,7 +183,7 @@ class GoogleTest(Upstream):
 
 if __name__ == "__main__":
     if len(sys.argv) == 2 and "/" in sys.argv[1]:
-        in_venv(pathlib.Path(sys.argv[1]).resolve())
+        pinned_venv.run_again_in(pathlib.Path(sys.argv[1]).resolve(), HERE / "requirements.txt", [__file__])
     with contextlib.suppress(KeyError):
         del os.environ["GOOGLE_API_KEY"]
     unittest.main(verbosity=2)
