@@ -46,8 +46,7 @@ void Chat::Command(const std::string& line) {
   const auto entry = std::find_if(std::begin(kEntries), std::end(kEntries), [&](const Entry& e) { return command == e.name; });
   if (entry == std::end(kEntries)) {
     const std::string near = Nearest(command, Commands());
-    static_cast<void>(Failed({Code::kInvalid, command + ": no such command" + (near.empty() ? "; /help lists them" : "; did you mean " + near + "?") +
-                                                  " (a prompt that begins with / is typed with two of them)"}));
+    static_cast<void>(Failed({Code::kInvalid, command + ": no such command" + (near.empty() ? "; /help lists them, and a prompt that begins with / is typed with two of them" : "; did you mean " + near + "?")}));
     return;
   }
   const size_t given = (first.empty() ? 0u : 1u) + (second.empty() ? 0u : 1u) + (more.empty() ? 0u : 1u);

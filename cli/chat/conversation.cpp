@@ -11,11 +11,6 @@ constexpr size_t kResultLines = 12;
 constexpr size_t kDiffLines = 60;
 constexpr size_t kAll = static_cast<size_t>(-1);
 
-std::string TextOf(const ordered_json& value, const char* key) {
-  const auto it = value.find(key);
-  return it != value.end() && it->is_string() ? it->get<std::string>() : "";
-}
-
 std::string ImagesText(const ordered_json& value) {
   const auto images = value.find("images");
   if (images == value.end() || !images->is_array() || images->empty()) return "";
@@ -28,17 +23,16 @@ class Conversation {
   explicit Conversation(const Palette& palette) : palette_(palette) {}
 
   void Take(const ordered_json& record) {
-    const std::string type = TextOf(record, "type");
+    const std::string type = TextIn(record, "type");
     if (type == "prompt") {
-      const std::string actor = TextOf(record, "actor");
-      const auto steer = record.find("steer");
-      const bool between = steer != record.end() && steer->is_boolean() && steer->get<bool>();
-      Who((actor.empty() || actor == "local" ? "you" : actor) + (between ? " (in between)" : ""), TextOf(record, "at"));
-      Block(TextOf(record, "text"), "", kAll);
+      const std::string actor = TextIn(record, "actor");  // "default" is the home's own token, which this program uses
+      const bool between = TrueIn(record, "steer");
+      Who((actor.empty() || actor == "local" || actor == "default" ? "you" : actor) + (between ? " (in between)" : ""), TextIn(record, "at"));
+      Block(TextIn(record, "text"), "", kAll);
       Block(ImagesText(record), palette_.dim, 1);
     } else if (type == "answer") {
-      const std::string model = TextOf(record, "model");
-      if (who_ != model) Who(model, TextOf(record, "at"));
+      const std::string model = TextIn(record, "model");
+      if (who_ != model) Who(model, TextIn(record, "at"));
       Answer(record);
     } else if (type == "result") {
       Result(record);
@@ -47,14 +41,14 @@ class Conversation {
     } else if (type == "drop") {
       Block("taken back before its turn", palette_.dim, 1);
     } else if (type == "model") {
-      const std::string model = TextOf(record, "model");
-      const std::string thinking = TextOf(record, "thinkingLevel");
+      const std::string model = TextIn(record, "model");
+      const std::string thinking = TextIn(record, "thinkingLevel");
       out_ += "\n";
       Block("from here on: " + (model.empty() ? "the agent's first choice" : model) + (thinking.empty() ? "" : ", thinking " + thinking), palette_.dim, 1);
       who_.clear();
     } else if (type == "compaction") {
-      Who("summary of what was said before", TextOf(record, "at"));
-      Block(TextOf(record, "summary"), palette_.dim, kAll);
+      Who("summary of what was said before", TextIn(record, "at"));
+      Block(TextIn(record, "summary"), palette_.dim, kAll);
     }
   }
   std::string Done() { return std::move(out_); }
@@ -85,34 +79,33 @@ class Conversation {
   void Answer(const ordered_json& record) {
     for (const auto& part : record.value("parts", ordered_json::array())) {
       if (!part.is_object()) continue;
-      const std::string type = TextOf(part, "type");
-      if (type == "thinking") Block(TextOf(part, "text"), palette_.dim, kThoughtLines);
-      if (type == "text") Block(TextOf(part, "text"), "", kAll);
+      const std::string type = TextIn(part, "type");
+      if (type == "thinking") Block(TextIn(part, "text"), palette_.dim, kThoughtLines);
+      if (type == "text") Block(TextIn(part, "text"), "", kAll);
       if (type != "call") continue;
       auto arguments = part.value("arguments", ordered_json::object());
       if (arguments.is_string()) arguments = ordered_json::parse(arguments.get<std::string>(), nullptr, false);
-      std::string line = CallText(TextOf(part, "name"), arguments);
+      std::string line = CallText(TextIn(part, "name"), arguments);
       std::replace(line.begin(), line.end(), '\n', ' ');
       Block("> " + line, palette_.cyan, 1);
     }
-    if (const std::string why = TextOf(record, "unfinished"); !why.empty()) Block("(not finished: " + why + ")", palette_.dim, 1);
+    if (const std::string why = TextIn(record, "unfinished"); !why.empty()) Block("(not finished: " + why + ")", palette_.dim, 1);
   }
 
   void Result(const ordered_json& record) {
-    const auto error = record.find("error");
-    const bool failed = error != record.end() && error->is_boolean() && error->get<bool>();
-    if (const std::string diff = TextOf(record, "diff"); !diff.empty() && !failed) {
+    const bool failed = TrueIn(record, "error");
+    if (const std::string diff = TextIn(record, "diff"); !diff.empty() && !failed) {
       out_ += DiffText(diff, palette_, kDiffLines);
     } else {
-      Block(TextOf(record, "text"), failed ? palette_.red : palette_.dim, kResultLines);
+      Block(TextIn(record, "text"), failed ? palette_.red : palette_.dim, kResultLines);
     }
     Block(ImagesText(record), palette_.dim, 1);
   }
 
   void End(const ordered_json& record) {
-    const std::string outcome = TextOf(record, "outcome");
-    const std::string code = TextOf(record, "code");
-    const std::string message = TextOf(record, "message");
+    const std::string outcome = TextIn(record, "outcome");
+    const std::string code = TextIn(record, "code");
+    const std::string message = TextIn(record, "message");
     if (outcome == "error") Block(code + (message.empty() ? "" : ": " + message), palette_.red, kResultLines);
     if (outcome == "aborted") Block("aborted", palette_.dim, 1);
     if (outcome == "done" && code != "end") Block("(stopped: " + code + ")", palette_.red, 1);

@@ -15,15 +15,22 @@ constexpr std::pair<std::string_view, Kind> kKinds[] = {
     {"usage", Kind::kUsage},       {"compacted", Kind::kCompacted}, {"done", Kind::kDone}, {"error", Kind::kError},   {"aborted", Kind::kAborted},
     {"reset", Kind::kReset},       {"waiting", Kind::kWaiting}};
 
-std::string TextOf(const ordered_json& value, const char* key) {
+}  // namespace
+
+std::string TextIn(const ordered_json& value, const char* key) {
   const auto it = value.find(key);
   return it != value.end() && it->is_string() ? it->get<std::string>() : "";
 }
-int64_t NumberOf(const ordered_json& value, const char* key) {
+
+int64_t NumberIn(const ordered_json& value, const char* key) {
   const auto it = value.find(key);
   return it != value.end() && it->is_number() ? it->get<int64_t>() : 0;
 }
-}  // namespace
+
+bool TrueIn(const ordered_json& value, const char* key) {
+  const auto it = value.find(key);
+  return it != value.end() && it->is_boolean() && it->get<bool>();
+}
 
 TokenUsage& TokenUsage::operator+=(const TokenUsage& other) {
   input += other.input;
@@ -37,10 +44,10 @@ TokenUsage& TokenUsage::operator+=(const TokenUsage& other) {
 TokenUsage ReadUsage(const ordered_json& value) {
   TokenUsage usage;
   if (!value.is_object()) return usage;
-  usage.input = NumberOf(value, "input");
-  usage.output = NumberOf(value, "output");
-  usage.cache_read = NumberOf(value, "cacheRead");
-  usage.cache_write = NumberOf(value, "cacheWrite");
+  usage.input = NumberIn(value, "input");
+  usage.output = NumberIn(value, "output");
+  usage.cache_read = NumberIn(value, "cacheRead");
+  usage.cache_write = NumberIn(value, "cacheWrite");
   const auto cost = value.find("costUsd");
   if (cost != value.end() && cost->is_number()) usage.cost_usd = cost->get<double>();
   return usage;
@@ -49,17 +56,17 @@ TokenUsage ReadUsage(const ordered_json& value) {
 std::string CallText(std::string_view name, const ordered_json& arguments) {
   const std::string tool(name);
   if (!arguments.is_object() || arguments.empty()) return tool;
-  if (tool == "exec" && arguments.contains("command")) return tool + " " + TextOf(arguments, "command");
+  if (tool == "exec" && arguments.contains("command")) return tool + " " + TextIn(arguments, "command");
   if (tool == "read" || tool == "write" || tool == "patch") {
-    std::string text = tool + " " + TextOf(arguments, "path");
-    if (tool == "read" && arguments.contains("offset")) text += " from line " + std::to_string(NumberOf(arguments, "offset"));
-    if (tool == "write") text += " (" + BytesText(static_cast<int64_t>(TextOf(arguments, "content").size())) + ")";
+    std::string text = tool + " " + TextIn(arguments, "path");
+    if (tool == "read" && arguments.contains("offset")) text += " from line " + std::to_string(NumberIn(arguments, "offset"));
+    if (tool == "write") text += " (" + BytesText(static_cast<int64_t>(TextIn(arguments, "content").size())) + ")";
     return text;
   }
   std::string text = tool;
   if (const auto args = arguments.find("args"); args != arguments.end() && args->is_array()) {
     for (const auto& word : *args) text += " " + (word.is_string() ? word.get<std::string>() : word.dump());
-    if (const std::string in = TextOf(arguments, "stdin"); !in.empty()) text += " < " + BytesText(static_cast<int64_t>(in.size()));
+    if (const std::string in = TextIn(arguments, "stdin"); !in.empty()) text += " < " + BytesText(static_cast<int64_t>(in.size()));
     return text;
   }
   return text + " " + arguments.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
@@ -75,19 +82,19 @@ SessionEvent ReadSessionEvent(std::string_view name, std::string_view data) {
     event.kind = Kind::kOther;
     return event;
   }
-  event.session = TextOf(value, "session");
-  event.prompt = TextOf(value, "prompt");
-  event.id = TextOf(value, "id");
-  event.name = TextOf(value, event.kind == Kind::kModel ? "model" : "name");
-  event.text = TextOf(value, event.kind == Kind::kError || event.kind == Kind::kWaiting || event.kind == Kind::kReset ? "message" : event.kind == Kind::kCompacted ? "summary" : "text");
-  event.stream = TextOf(value, "stream");
-  event.diff = TextOf(value, "diff");
-  event.stop = TextOf(value, "stop");
-  event.code = TextOf(value, "code");
-  event.ahead = NumberOf(value, "ahead");
-  event.bytes = NumberOf(value, "bytes");
-  event.retry_after_ms = NumberOf(value, event.kind == Kind::kWaiting ? "ms" : "retryAfterMs");
-  if (const auto it = value.find("error"); it != value.end() && it->is_boolean()) event.is_error = it->get<bool>();
+  event.session = TextIn(value, "session");
+  event.prompt = TextIn(value, "prompt");
+  event.id = TextIn(value, "id");
+  event.name = TextIn(value, event.kind == Kind::kModel ? "model" : "name");
+  event.text = TextIn(value, event.kind == Kind::kError || event.kind == Kind::kWaiting || event.kind == Kind::kReset ? "message" : event.kind == Kind::kCompacted ? "summary" : "text");
+  event.stream = TextIn(value, "stream");
+  event.diff = TextIn(value, "diff");
+  event.stop = TextIn(value, "stop");
+  event.code = TextIn(value, "code");
+  event.ahead = NumberIn(value, "ahead");
+  event.bytes = NumberIn(value, "bytes");
+  event.retry_after_ms = NumberIn(value, event.kind == Kind::kWaiting ? "ms" : "retryAfterMs");
+  event.is_error = TrueIn(value, "error");
   if (event.kind == Kind::kUsage) event.usage = ReadUsage(value);
   if (event.kind == Kind::kCall) {
     auto arguments = value.value("arguments", ordered_json::object());

@@ -9,6 +9,11 @@
 
 namespace beige::cli {
 
+// A field of an object; "" or 0 when it is absent or of another type.
+std::string TextIn(const nlohmann::ordered_json& value, const char* key);
+int64_t NumberIn(const nlohmann::ordered_json& value, const char* key);
+bool TrueIn(const nlohmann::ordered_json& value, const char* key);
+
 struct TokenUsage {
   int64_t input = 0;  // disjoint: input tokens that came from or went to the cache are not in it
   int64_t output = 0;

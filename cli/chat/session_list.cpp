@@ -6,31 +6,20 @@
 #include "cli/table.h"
 
 namespace beige::cli {
-namespace {
 using nlohmann::ordered_json;
-
-std::string TextOf(const ordered_json& value, const char* key) {
-  const auto it = value.find(key);
-  return it != value.end() && it->is_string() ? it->get<std::string>() : "";
-}
-int64_t NumberOf(const ordered_json& value, const char* key) {
-  const auto it = value.find(key);
-  return it != value.end() && it->is_number() ? it->get<int64_t>() : 0;
-}
-}  // namespace
 
 SessionSummary ReadSummary(const ordered_json& value) {
   SessionSummary s;
   if (!value.is_object()) return s;
-  s.id = TextOf(value, "id");
-  s.title = TextOf(value, "title");
-  s.created = TextOf(value, "createdAt");
-  s.updated = TextOf(value, "updatedAt");
-  s.model = TextOf(value, "model");
-  s.thinking = TextOf(value, "thinkingLevel");
-  s.state = TextOf(value, "state");
-  s.queued = NumberOf(value, "queued");
-  s.turns = NumberOf(value, "turns");
+  s.id = TextIn(value, "id");
+  s.title = TextIn(value, "title");
+  s.created = TextIn(value, "createdAt");
+  s.updated = TextIn(value, "updatedAt");
+  s.model = TextIn(value, "model");
+  s.thinking = TextIn(value, "thinkingLevel");
+  s.state = TextIn(value, "state");
+  s.queued = NumberIn(value, "queued");
+  s.turns = NumberIn(value, "turns");
   s.usage = ReadUsage(value.value("usage", ordered_json()));
   return s;
 }
@@ -62,7 +51,7 @@ std::string SessionTable(const std::vector<SessionSummary>& sessions, SystemTime
   size_t number = 0;
   for (const auto& s : sessions) {
     const std::string cost = CostText(s.usage.cost_usd);
-    std::vector<std::string> row = {s.id, s.title.empty() ? "-" : Cut(s.title, wide ? 80 : 40), std::to_string(s.turns), CountText(s.usage.total()), cost.empty() ? "-" : cost,
+    std::vector<std::string> row = {s.id, s.title.empty() ? "-" : Cut(s.title, wide ? 80 : numbered ? 20 : 40), std::to_string(s.turns), CountText(s.usage.total()), cost.empty() ? "-" : cost,
                                     Age(s.updated, now), s.state + (s.queued > 0 && !wide ? " (+" + std::to_string(s.queued) + ")" : "")};
     if (wide) row.insert(row.end(), {s.model.empty() ? "-" : s.model, s.thinking.empty() ? "-" : s.thinking, std::to_string(s.queued), s.created});
     if (numbered) row.insert(row.begin(), std::to_string(++number));
