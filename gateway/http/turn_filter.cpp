@@ -5,9 +5,9 @@
 namespace beige {
 namespace {
 std::string PromptIn(const std::string& data) {
-  const auto json = nlohmann::json::parse(data, nullptr, /*allow_exceptions=*/false);
-  const auto prompt = json.is_object() ? json.find("prompt") : json.end();
-  return json.is_object() && prompt != json.end() && prompt->is_string() ? prompt->get<std::string>() : std::string();
+  const auto object = nlohmann::json::parse(data, nullptr, /*allow_exceptions=*/false);
+  const auto prompt = object.is_object() ? object.find("prompt") : object.end();
+  return object.is_object() && prompt != object.end() && prompt->is_string() ? prompt->get<std::string>() : std::string();
 }
 }  // namespace
 
