@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdlib>
 #include <memory>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "e2e/home.h"
 #include "tests/gateway/llm/upstream.h"
@@ -134,26 +136,27 @@ TEST_F(TalkTest, AgentsMdOfTheWorkspaceIsToldAndAFifoInItsPlaceHoldsNobodyUp) {
 }
 
 TEST_F(TalkTest, TheKeyIsNowhere) {
-  Say({{"text", Call("exec", {{"command", "env; cat /proc/*/environ 2>/dev/null; grep -r sk-canary / 2>/dev/null | head"}})}});
+  Say({{"text", Call("exec", {{"command", "env; cat /proc/*/environ; grep -rs sk-cana''ry /etc /tmp /workspace /beige /tools /skills"}})}});
   const Outcome found = RunProgram({"grep", "-rl", "sk-canary", home_->path(), "--include=*.jsonl", "--include=*.log", "--include=*.json"});
   EXPECT_EQ(found.out, "");
   EXPECT_THAT(Show(Say({{"text", "x"}}).session).dump(), Not(HasSubstr("sk-canary")));
 }
 
-// 30 turns, each with a call that leaves one mark in the sandbox, and the gateway killed at 20 random moments: every prompt that was
-// accepted is on record, and no mark is made twice.
+// Turns with a call each that leaves one mark in the sandbox, and the gateway killed at random moments of the first: every prompt that was
+// accepted is on record, and no mark is made twice. 30 turns and 20 deaths with BEIGE_TEST_LONG.
 TEST_F(TalkTest, AConversationSurvivesTheGatewaysDeath) {
   std::mt19937 random(20261130);
   ASSERT_EQ(home_->Sh("a1", "rm -f /workspace/marks").status, 0);
   std::string session = Say({{"text", "start"}}).session;
   ASSERT_FALSE(session.empty());
-  int kills = 0;
+  const bool all = std::getenv("BEIGE_TEST_LONG") != nullptr;
+  const int turns = all ? 30 : 6;
+  const int deaths = all ? 20 : 4;
   std::vector<std::string> accepted, finished;
-  for (int turn = 0; turn < 30; ++turn) {
+  for (int turn = 0; turn < turns; ++turn) {
     const std::string mark = "mark" + std::to_string(turn) + ".";
     std::thread killer;
-    if (kills < 20) {
-      ++kills;
+    if (turn < deaths) {
       const pid_t pid = home_->Pid("gateway");
       killer = std::thread([pid, wait = std::uniform_int_distribution<int>(0, 30)(random)] {
         std::this_thread::sleep_for(milliseconds(wait));
@@ -168,7 +171,8 @@ TEST_F(TalkTest, AConversationSurvivesTheGatewaysDeath) {
     }
     ASSERT_TRUE(Eventually([&] { return home_->Curl({"-sf", home_->HttpBase() + "/readyz"}).status == 0 && home_->Sh("a1", "true").status == 0; }));
     if (!said.Of("accepted").empty()) accepted.push_back(mark);
-    if (!said.Of("done").empty()) finished.push_back(mark);
+    // A model that was told of a call's end at the same time as of this prompt makes no call.
+    if (said.Of("result").size() == 1 && !said.Of("result")[0]["error"]) finished.push_back(mark);
   }
   const json shown = Show(session);
   ASSERT_TRUE(shown.contains("messages")) << shown;
@@ -178,7 +182,7 @@ TEST_F(TalkTest, AConversationSurvivesTheGatewaysDeath) {
   EXPECT_EQ(marks, "") << "done twice";
   const std::string made = home_->Sh("a1", "cat /workspace/marks").out;
   for (const std::string& mark : finished) EXPECT_THAT(made, HasSubstr(mark));
-  EXPECT_GE(finished.size(), 10u);
+  EXPECT_GE(finished.size(), static_cast<size_t>(all ? 10 : 2));
   // It goes on, and the model is told of every turn.
   const Said after = Say({{"session", session}, {"text", "are you there"}});
   EXPECT_EQ(after.text, "you said: are you there") << after.error;
