@@ -1,9 +1,16 @@
 #include "http/client/curl_loop.h"
 
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -13,6 +20,10 @@
 namespace beige::http::client {
 
 using Clock = std::chrono::steady_clock;
+namespace {
+constexpr std::chrono::milliseconds kWindow{10};
+constexpr int kBusy = 50;  // pieces in a window: 5000 a second
+}  // namespace
 
 std::string_view Outcome::Header(std::string_view name) const {
   for (const auto& [key, value] : headers) {
@@ -21,8 +32,15 @@ std::string_view Outcome::Header(std::string_view name) const {
   return {};
 }
 
+// The library says which sockets it waits for, and epoll says which of them are ready: a wake-up costs what is ready, not what is open.
 struct CurlLoop::Impl {
   CURLM* multi = nullptr;
+  UniqueFd epoll{::epoll_create1(EPOLL_CLOEXEC)};
+  UniqueFd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::optional<Clock::time_point> library_timer;  // loop thread only, as all below
+  Clock::time_point window{};
+  int ready_in_window = 0;
+  bool busy = false;
   std::mutex mutex;  // guards posted, stopping
   std::deque<std::function<void()>> posted;
   bool stopping = false;
@@ -38,8 +56,81 @@ struct CurlLoop::Impl {
       if (stopping) return false;
       posted.push_back(std::move(fn));
     }
-    curl_multi_wakeup(multi);
+    Wake();
     return true;
+  }
+
+  void Wake() {
+    const uint64_t one = 1;
+    if (::write(wake.get(), &one, sizeof one) < 0) return;  // full: it is awake
+  }
+
+  void Open() {
+    multi = OpenMulti();
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &Impl::OnSocket);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, this);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &Impl::OnTimer);
+    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, this);
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = wake.get();
+    ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, wake.get(), &event);
+  }
+
+  static int OnSocket(CURL*, curl_socket_t fd, int what, void* self, void*) {
+    const int poll = static_cast<Impl*>(self)->epoll.get();
+    if (what == CURL_POLL_REMOVE) {
+      ::epoll_ctl(poll, EPOLL_CTL_DEL, fd, nullptr);
+      return 0;
+    }
+    epoll_event event{};
+    event.events = ((what & CURL_POLL_IN) != 0 ? EPOLLIN : 0u) | ((what & CURL_POLL_OUT) != 0 ? EPOLLOUT : 0u);
+    event.data.fd = fd;
+    if (::epoll_ctl(poll, EPOLL_CTL_MOD, fd, &event) != 0) ::epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event);
+    return 0;
+  }
+
+  static int OnTimer(CURLM*, long ms, void* self) {
+    auto& timer = static_cast<Impl*>(self)->library_timer;
+    timer = ms < 0 ? std::optional<Clock::time_point>() : Clock::now() + std::chrono::milliseconds(ms);
+    return 0;
+  }
+
+  // Hundreds of streams that each bring a little: gathering for a millisecond costs nobody much, and a wake-up for each piece, here and in
+  // every thread behind this one, would cost more than the work itself.
+  void Gather() {
+    const auto now = Clock::now();
+    if (now - window >= kWindow) {
+      busy = ready_in_window > kBusy && now - window < 2 * kWindow;
+      window = now;
+      ready_in_window = 0;
+    }
+    if (busy) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  // Waits, and lets the library work on what is ready or due.
+  void Step() {
+    Gather();
+    std::array<epoll_event, 128> events;
+    const int n = ::epoll_wait(epoll.get(), events.data(), static_cast<int>(events.size()), NextTimeout());
+    int active = 0;
+    ready_in_window += std::max(n, 0);
+    for (int i = 0; i < n; ++i) {
+      const epoll_event& event = events[static_cast<size_t>(i)];
+      if (event.data.fd == wake.get()) {
+        uint64_t count = 0;
+        if (::read(wake.get(), &count, sizeof count) < 0) continue;
+        continue;
+      }
+      // An error or a hang-up alone is 0: the library looks itself, and reads what came before it.
+      const int ready = ((event.events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) | ((event.events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0);
+      curl_multi_socket_action(multi, event.data.fd, ready, &active);
+    }
+    if (library_timer && *library_timer <= Clock::now()) {
+      library_timer.reset();
+      curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &active);
+    }
+    ReadMessages();
   }
 
   void Begin(Id id, Transfer transfer) {
@@ -90,8 +181,10 @@ struct CurlLoop::Impl {
   }
 
   int NextTimeout() const {
-    if (timers.empty()) return 60'000;
-    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(timers.begin()->first - Clock::now()).count();
+    auto next = timers.empty() ? Clock::time_point::max() : timers.begin()->first;
+    if (library_timer) next = std::min(next, *library_timer);
+    if (next == Clock::time_point::max()) return 60'000;
+    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
     return static_cast<int>(std::clamp<long long>(wait, 0, 60'000));
   }
 
@@ -99,17 +192,14 @@ struct CurlLoop::Impl {
     thread_id = std::this_thread::get_id();
     while (RunPosted()) {
       RunTimers();
-      int active = 0;
-      curl_multi_perform(multi, &active);
-      ReadMessages();
-      curl_multi_poll(multi, nullptr, 0, NextTimeout(), nullptr);
+      Step();
     }
     while (!running.empty()) Finish(running.begin()->first, CURLE_ABORTED_BY_CALLBACK);
   }
 };
 
 CurlLoop::CurlLoop() : impl_(std::make_unique<Impl>()) {
-  impl_->multi = OpenMulti();
+  impl_->Open();
   impl_->thread = std::thread([impl = impl_.get()] { impl->Run(); });
 }
 
@@ -118,7 +208,7 @@ CurlLoop::~CurlLoop() {
     std::lock_guard lock(impl_->mutex);
     impl_->stopping = true;
   }
-  curl_multi_wakeup(impl_->multi);
+  impl_->Wake();
   impl_->thread.join();
   CloseMulti(impl_->multi);
 }
