@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <ranges>
 
 namespace beige::cli {
 namespace {
@@ -41,7 +40,8 @@ void TailOf(int fd, off_t size, size_t count, const LineFilter& filter, std::vec
 std::vector<std::string> TailLines(const std::vector<std::string>& files, size_t count, const LineFilter& filter, off_t* end) {
   if (end != nullptr) *end = 0;
   std::vector<std::string> lines;
-  for (const auto& file : std::views::reverse(files)) {
+  for (auto it = files.rbegin(); it != files.rend(); ++it) {
+    const std::string& file = *it;
     const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat st {};
     if (!fd || ::fstat(fd.get(), &st) != 0) continue;

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <ranges>
 
 #include "base/files.h"
 #include "base/log.h"
@@ -221,7 +220,8 @@ void Supervisor::Restart(size_t index) { Signal(*children_.at(index), SIGTERM); 
 
 void Supervisor::Stop(std::chrono::milliseconds grace) {
   for (auto& child : children_) child->due.reset();
-  for (auto& child : std::views::reverse(children_)) {
+  for (auto it = children_.rbegin(); it != children_.rend(); ++it) {
+    const auto& child = *it;
     if (child->pid == 0) continue;
     if (child->info) ReadInfo(*child);
     Signal(*child, SIGTERM);

@@ -149,7 +149,7 @@ TEST(ExecTest, AGatewayThatGoesAwayOrRefusesOrSpeaksNonsenseIs125) {
   };
   for (const auto& [script, error] : cases) {
     const Home home;
-    TestGateway gateway(home, [&](Peer& peer, const TestGateway::Exec&) { script(peer); });
+    TestGateway gateway(home, [play = script](Peer& peer, const TestGateway::Exec&) { play(peer); });
     const Outcome outcome = home.Beige({"exec", "a1", "--", "x"});
     EXPECT_EQ(outcome.status, 125);
     EXPECT_THAT(outcome.err, HasSubstr(error));

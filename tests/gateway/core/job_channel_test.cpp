@@ -87,7 +87,7 @@ TEST_F(JobChannelTest, ManyJobsShareItAndEndByThemselves) {
   std::deque<Sink>& sinks = sinks_;
   sinks.resize(3);
   uint32_t numbers[3];
-  for (int i = 0; i < 3; ++i) numbers[i] = channel_->Start(TrueJob(), &sinks[i]);
+  for (size_t i = 0; i < 3; ++i) numbers[i] = channel_->Start(TrueJob(), &sinks[i]);
   peer_->Send(numbers[2], BGE_STDOUT, "two");
   peer_->Send(numbers[0], BGE_STDERR, "zero");
   SendExit(numbers[1], BGE_HOW_EXITED, 1);
