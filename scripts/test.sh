@@ -133,6 +133,7 @@ WRAP=()
 export CTEST_PARALLEL_LEVEL=$JOBS
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
+export LSAN_OPTIONS=suppressions=$ROOT/tests/lsan.supp:print_suppressions=0
 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 [ ! -e tests/tsan.supp ] || TSAN_OPTIONS+=:suppressions=$ROOT/tests/tsan.supp
 export TSAN_OPTIONS

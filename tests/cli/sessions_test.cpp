@@ -68,14 +68,15 @@ TEST(SessionsTest, ErrorsOfTheGatewayAreExitStatuses) {
   const Outcome model = home.Beige({"sessions", "model", "a1", "S1", "other/x"});
   EXPECT_EQ(model.status, 2);
   EXPECT_THAT(model.err, HasSubstr("other/x: not one of the agent's choices"));
-  EXPECT_EQ(home.Beige({"sessions", "nobody"}).status, 3);
+  const Outcome nobody = home.Beige({"sessions", "nobody"});
+  EXPECT_EQ(nobody.status, 3) << nobody.err;
   const Outcome words = home.Beige({"sessions", "show", "a1", "S1", "S2"});
   EXPECT_EQ(words.status, 2);
   EXPECT_THAT(words.err, HasSubstr("S2"));
   EXPECT_EQ(home.Beige({"sessions"}).status, 2);
   home.Write("data/gateway/api-token", "another\n");
   const Outcome denied = home.Beige({"sessions", "a1"});
-  EXPECT_EQ(denied.status, 4);
+  EXPECT_EQ(denied.status, 4) << denied.err;
   EXPECT_THAT(denied.err, HasSubstr("is not one of them"));
 }
 
