@@ -21,8 +21,9 @@ class ChatTest : public ::testing::Test {
     ASSERT_GT(terminal_.Start(talker_.home().Command(arguments), std::move(env), true), 0);
     ASSERT_TRUE(AwaitPrompt()) << terminal_.output();
   }
-  // Bracketed paste is switched on when a line is read, and is the last thing before the prompt.
-  bool AwaitPrompt() { return terminal_.Await("\x1b[?2004h") && terminal_.Await("a1> "); }
+  // Bracketed paste is switched on when a line is read, and is the last thing before the prompt. The editor shows that before it takes keys
+  // one by one, and a Ctrl-D in between is lost.
+  bool AwaitPrompt() { return terminal_.Await("\x1b[?2004h") && terminal_.Await("a1> ") && terminal_.AwaitKeys(); }
   void Say(const std::string& line) { terminal_.Type(line + "\r"); }
   const std::string& screen() const { return terminal_.output(); }
 

@@ -9,7 +9,9 @@
 #include <termios.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "base/spawn.h"
 
@@ -44,6 +46,14 @@ pid_t Terminal::Start(const std::vector<std::string>& argv, std::vector<std::str
   request.new_session = !controlling;
   pid_ = Spawn(request).value_or(0);
   return pid_;
+}
+
+bool Terminal::AwaitKeys() const {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  for (termios mode{}; std::chrono::steady_clock::now() < deadline; std::this_thread::sleep_for(std::chrono::milliseconds(2))) {
+    if (::tcgetattr(slave_.get(), &mode) == 0 && (mode.c_lflag & ICANON) == 0) return true;
+  }
+  return false;
 }
 
 bool Terminal::Raw() const {

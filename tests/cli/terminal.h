@@ -22,6 +22,7 @@ class Terminal {
 
   // With `controlling` the terminal is the program's own, so that Ctrl-C is a signal to it.
   pid_t Start(const std::vector<std::string>& argv, std::vector<std::string> extra_env = {}, bool controlling = false);
+  bool AwaitKeys() const;  // each key is read as it comes, Ctrl-D too; false when that does not begin
   bool Raw() const;
   bool Echoes() const;
   void Resize(unsigned short columns, unsigned short rows);
