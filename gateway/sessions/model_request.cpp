@@ -3,8 +3,23 @@
 #include <utility>
 
 #include "gateway/audit/audit_log.h"
+#include "gateway/policy/policy.h"
 
 namespace beige::sessions {
+
+namespace {
+// Of every model that may come to answer; the first that is refused decides.
+Decision Judge(const Services& services, const CallRequest& record) {
+  const auto standing = services.roster.StandingOf(record.agent.uid);
+  if (!standing) return {false, "agent", "there is no such agent here", 126};
+  Decision decision;
+  for (const std::string& model : record.args) {
+    decision = standing->policy->Decide(record.kind, record.surface, model);
+    if (!decision.allow) break;
+  }
+  return decision;
+}
+}  // namespace
 
 ModelRequest::ModelRequest(Services& services, CallRequest record, std::string audit_id)
     : services_(services), record_(std::move(record)), audit_id_(std::move(audit_id)), began_(services.clock.Now()) {}
@@ -19,7 +34,9 @@ Result<std::unique_ptr<ModelRequest>> ModelRequest::Start(Services& services, co
   record.tool = mind.choices.front().model.ToString();
   for (const llm::Choice& choice : mind.choices) record.args.push_back(choice.model.ToString());
   record.session_claim = session;
-  auto begun = services.audit.Begin({&record, true, "model.choices", "", mind.agent.grant.generation});
+  const Decision decision = Judge(services, record);
+  auto begun = services.audit.Begin({&record, decision.allow, decision.rule, decision.reason, mind.agent.grant.generation});
+  if (!decision.allow) return Fail(Code::kDenied, "the model was not asked: " + std::string(decision.reason));
   if (!begun) return Fail(Code::kDenied, "the model was not asked: " + begun.error().message);
   std::unique_ptr<ModelRequest> asked(new ModelRequest(services, std::move(record), std::move(*begun)));
   asked->running_ = services.models.Ask(mind.agent.grant.agent.key(), mind.choices, std::move(request),

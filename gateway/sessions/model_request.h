@@ -14,7 +14,7 @@ namespace beige::sessions {
 // this is destroyed (cancelled). The sink is as Llm::Ask's; it may destroy this.
 class ModelRequest {
  public:
-  // Denied when it could not be recorded: nothing is sent then.
+  // Denied by the agent's policy, or because it could not be recorded: nothing is sent then.
   static Result<std::unique_ptr<ModelRequest>> Start(Services& services, const Mind& mind, const std::string& actor, const std::string& session,
                                                      llm::Request request, llm::Sink sink);
   ~ModelRequest();

@@ -34,7 +34,7 @@ ALLOWED = {
     "gateway/publish": {"base", "api"},
     "gateway/metrics": {"base", "api"},
     "gateway/llm": {"base", "api", "http/client", "gateway/metrics"},
-    "gateway/sessions": {"base", "api", "protocol", "gateway/llm", "gateway/calls", "gateway/roster", "gateway/audit", "gateway/metrics"},
+    "gateway/sessions": {"base", "api", "gateway/policy", "protocol", "gateway/llm", "gateway/calls", "gateway/roster", "gateway/audit", "gateway/metrics"},
     "gateway/config": {"base", "api", "gateway/audit", "gateway/roster", "gateway/calls"},
     "gateway/admin": {"base", "api", "gateway/roster", "gateway/audit", "gateway/calls"},
     "gateway/http": {"base", "api", "http", "protocol", "gateway/llm", "gateway/sessions", "gateway/config", "gateway/calls", "gateway/policy", "gateway/roster", "gateway/audit", "gateway/metrics"},
