@@ -20,10 +20,6 @@
 namespace beige::http::client {
 
 using Clock = std::chrono::steady_clock;
-namespace {
-constexpr std::chrono::milliseconds kWindow{10};
-constexpr int kBusy = 50;  // pieces in a window: 5000 a second
-}  // namespace
 
 std::string_view Outcome::Header(std::string_view name) const {
   for (const auto& [key, value] : headers) {
@@ -37,10 +33,7 @@ struct CurlLoop::Impl {
   CURLM* multi = nullptr;
   UniqueFd epoll{::epoll_create1(EPOLL_CLOEXEC)};
   UniqueFd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  std::optional<Clock::time_point> library_timer;  // loop thread only, as all below
-  Clock::time_point window{};
-  int ready_in_window = 0;
-  bool busy = false;
+  std::optional<Clock::time_point> library_timer;  // loop thread only
   std::mutex mutex;  // guards posted, stopping
   std::deque<std::function<void()>> posted;
   bool stopping = false;
@@ -96,30 +89,16 @@ struct CurlLoop::Impl {
     return 0;
   }
 
-  // Hundreds of streams that each bring a little: gathering for a millisecond costs nobody much, and a wake-up for each piece, here and in
-  // every thread behind this one, would cost more than the work itself.
-  void Gather() {
-    const auto now = Clock::now();
-    if (now - window >= kWindow) {
-      busy = ready_in_window > kBusy && now - window < 2 * kWindow;
-      window = now;
-      ready_in_window = 0;
-    }
-    if (busy) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-
   // Waits, and lets the library work on what is ready or due.
   void Step() {
-    Gather();
     std::array<epoll_event, 128> events;
     const int n = ::epoll_wait(epoll.get(), events.data(), static_cast<int>(events.size()), NextTimeout());
     int active = 0;
-    ready_in_window += std::max(n, 0);
     for (int i = 0; i < n; ++i) {
       const epoll_event& event = events[static_cast<size_t>(i)];
       if (event.data.fd == wake.get()) {
         uint64_t count = 0;
-        if (::read(wake.get(), &count, sizeof count) < 0) continue;
+        [[maybe_unused]] const ssize_t taken = ::read(wake.get(), &count, sizeof count);
         continue;
       }
       // An error or a hang-up alone is 0: the library looks itself, and reads what came before it.
