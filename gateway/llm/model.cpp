@@ -1,12 +1,10 @@
 #include "gateway/llm/model.h"
 
-#include <array>
+#include <iterator>
+
+#include "api/agent_names.h"
 
 namespace beige::llm {
-namespace {
-constexpr std::array<std::string_view, 5> kLevels = {"off", "minimal", "low", "medium", "high"};
-}  // namespace
-
 Result<ModelName> ParseModelName(std::string_view text) {
   const size_t slash = text.find('/');
   if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size()) {
@@ -22,12 +20,12 @@ const std::string& MessageRef::Encoded(LlmApi api, std::string (*encode)(const M
 }
 
 std::optional<ThinkingLevel> ParseThinkingLevel(std::string_view word) {
-  for (size_t i = 0; i < kLevels.size(); ++i) {
-    if (kLevels[i] == word) return static_cast<ThinkingLevel>(i);
+  for (size_t i = 0; i < std::size(kThinkingLevels); ++i) {
+    if (kThinkingLevels[i] == word) return static_cast<ThinkingLevel>(i);
   }
   return std::nullopt;
 }
 
-std::string_view ThinkingLevelName(ThinkingLevel level) { return kLevels[static_cast<size_t>(level)]; }
+std::string_view ThinkingLevelName(ThinkingLevel level) { return kThinkingLevels[static_cast<size_t>(level)]; }
 
 }  // namespace beige::llm

@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "gateway/audit/audit_log.h"
+#include "gateway/llm/model.h"
 #include "gateway/metrics/metrics.h"
 
 namespace beige {
@@ -48,12 +49,11 @@ PublishedTree RosterEntry::TreeOf(const admin::Grant& grant, const Catalogue& ca
 }
 
 namespace {
-// `name` is provider/model; the model's id may hold slashes of its own.
-bool HasModel(const LlmConfig& llm, const std::string& name) {
-  const size_t slash = name.find('/');
-  if (slash == std::string::npos) return false;
-  const auto provider = llm.providers.find(name.substr(0, slash));
-  return provider != llm.providers.end() && provider->second.models.contains(name.substr(slash + 1));
+bool HasModel(const LlmConfig& config, const std::string& text) {
+  const auto name = llm::ParseModelName(text);
+  if (!name) return false;
+  const auto provider = config.providers.find(name->provider);
+  return provider != config.providers.end() && provider->second.models.contains(name->model);
 }
 
 // What both allow; of the former's generation, since the newer one is not in force.

@@ -5,6 +5,7 @@
 #include "api/agent_names.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "gateway/llm/model.h"
 
 namespace beige {
 namespace {
@@ -35,8 +36,7 @@ Result<> CheckGrant(const admin::Grant& grant) {
     if (!IsPlain(name, 63, "-_")) return Fail(Code::kInvalid, "grant: want the name of a core tool, got \"" + name + "\"");
   }
   for (const auto& choice : grant.model_choices) {
-    const size_t slash = choice.name.find('/');
-    if (slash == 0 || slash == std::string::npos || slash + 1 == choice.name.size() || choice.name.size() > 2048) {
+    if (!llm::ParseModelName(choice.name) || choice.name.size() > 2048) {
       return Fail(Code::kInvalid, "grant: want a model as PROVIDER/MODEL, got \"" + choice.name.substr(0, 200) + "\"");
     }
     if (std::find(std::begin(kThinkingLevels), std::end(kThinkingLevels), choice.thinking_level) == std::end(kThinkingLevels)) {
