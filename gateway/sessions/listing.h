@@ -31,6 +31,7 @@ Result<std::vector<Summary>> ListSessions(const std::string& directory, const st
 std::string SummaryJson(const Summary& summary);
 // The summary's members and "messages": the last `limit` (0 = all) of what was said, called and answered.
 Result<std::string> ShowSession(const std::string& path, const std::string& agent_uid, const Summary& summary, size_t limit);
+// Idle; whether it runs only the session in memory knows.
 Summary SummaryOf(const std::string& id, const Transcript& transcript);
 
 }  // namespace beige::sessions

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "gateway/sessions/compaction.h"
 #include "gateway/sessions/json_line.h"
+#include "gateway/sessions/listing.h"
 #include "gateway/sessions/turn.h"
 
 namespace beige::sessions {
@@ -225,17 +226,8 @@ std::optional<SteadyTime> Session::IdleSince() const {
 }
 
 Summary Session::Summarize() const {
-  Summary out;
-  out.id = id_;
-  out.title = transcript_.title();
-  out.created = transcript_.created();
-  out.updated = transcript_.updated();
-  out.model = transcript_.model();
-  out.thinking = transcript_.thinking();
-  out.state = turn_ || compaction_ ? "running" : "idle";
-  out.queued = transcript_.waiting().size();
-  out.turns = transcript_.turns();
-  out.usage = transcript_.total();
+  Summary out = SummaryOf(id_, transcript_);
+  if (turn_ || compaction_) out.state = "running";
   return out;
 }
 

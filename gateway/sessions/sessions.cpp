@@ -75,8 +75,7 @@ struct Sessions::Impl {
     const SteadyTime now = services.clock.Now();
     for (auto it = open.begin(); it != open.end();) {
       Session& session = *it->second;
-      const auto view = services.roster.Find(session.agent().key());
-      if (!view || view->grant.agent.uid != session.agent().uid) {
+      if (!services.roster.StandingOf(session.agent().uid)) {
         gone.push_back(std::move(it->second));
         it = open.erase(it);
         continue;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/utf8.h"
+
 namespace beige::sessions {
 namespace {
 constexpr size_t kImageBytes = 4000;  // about 1000 tokens
@@ -42,9 +44,7 @@ std::string TitleOf(std::string_view text) {
   text.remove_prefix(start);
   text = text.substr(0, text.find_first_of("\r\n"));
   if (text.size() <= kTitleBytes) return std::string(text);
-  size_t end = kTitleBytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // never within a character
-  return std::string(text.substr(0, end)) + "...";
+  return std::string(text.substr(0, CharacterStart(text, kTitleBytes))) + "...";
 }
 
 Transcript Transcript::Read(std::string_view file) {

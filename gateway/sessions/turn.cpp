@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/utf8.h"
 #include "gateway/metrics/metrics.h"
 #include "gateway/sessions/json_line.h"
 #include "gateway/sessions/system_prompt.h"
@@ -18,8 +19,7 @@ constexpr int kMaxWaits = 5;
 
 std::string Cut(std::string_view text, size_t limit) {
   if (text.size() <= limit) return std::string(text);
-  size_t end = limit;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  const size_t end = CharacterStart(text, limit);
   return std::string(text.substr(0, end)) + "\n[" + std::to_string(text.size() - end) + " more bytes]";
 }
 
