@@ -84,6 +84,7 @@ void Connection::Dispatch() {
 
   state_ = State::kAnswering;
   deadline_.reset();
+  if (reader_.buffered() == 0) reader_.Discard();
   shared_ = std::make_shared<ExchangeState>();
   const uint64_t exchange = ++exchange_;
   try {
@@ -165,13 +166,16 @@ void Connection::Begin(uint64_t exchange, Response head) {
 }
 
 void Connection::TakeWritten(uint64_t exchange, ExchangeState& state) {
-  const std::string bytes = state.written.With([](ExchangeState::Written& written) {
+  ExchangeState::Written taken = state.written.With([](ExchangeState::Written& written) {
     written.posted = false;
-    return std::exchange(written.bytes, {});
+    written.direct = -1;
+    return ExchangeState::Written{std::exchange(written.rest, {}), std::exchange(written.bytes, {})};
   });
-  if (!Answers(exchange) || !begun_ || bytes.empty()) return;
-  if (!head_only_) Append(http10_ ? std::string(bytes) : EncodeChunk(bytes));
-  shared_->unsent -= bytes.size();  // from now on counted as encoded
+  if (!Answers(exchange) || !begun_ || (taken.rest.empty() && taken.bytes.empty())) return;
+  const size_t counted = taken.rest.size() + taken.bytes.size();
+  if (!taken.bytes.empty() && !head_only_) taken.rest += http10_ ? taken.bytes : EncodeChunk(taken.bytes);
+  Append(std::move(taken.rest));
+  shared_->unsent -= counted;  // from now on counted as encoded
 }
 
 void Connection::End(uint64_t exchange) {
@@ -222,10 +226,18 @@ void Connection::Flushed() {
   if (state_ == State::kReading) return;  // a 100 Continue went out
   if (!complete_) {
     if (!peer_gone_) deadline_.reset();
-    return;
+    return AllowDirect();
   }
   if (state_ == State::kAnswering && keep_alive_ && !core_->stopping) return NextRequest();
   Linger();
+}
+
+// All that was written is with the kernel.
+void Connection::AllowDirect() {
+  if (!begun_ || head_only_ || http10_ || peer_gone_ || !shared_) return;
+  shared_->written.With([&](ExchangeState::Written& written) {
+    if (written.rest.empty() && written.bytes.empty()) written.direct = socket_.native_handle();
+  });
 }
 
 // Closing with unread bytes resets the connection and the peer may lose the answer: send FIN, swallow a bounded rest, then close.
@@ -251,7 +263,10 @@ void Connection::Close() {
   const bool was_answering = state_ == State::kAnswering && !complete_;
   if (was_answering) PeerGone();
   state_ = State::kClosed;
-  if (shared_) shared_->gone = true;
+  if (shared_) {
+    shared_->gone = true;
+    shared_->written.With([](ExchangeState::Written& written) { written.direct = -1; });
+  }
   on_gone_ = nullptr;
   error_code ec;
   socket_.close(ec);

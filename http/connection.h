@@ -71,10 +71,13 @@ struct ExchangeState {
   std::atomic<bool> gone{false};
   std::atomic<bool> complete{false};  // Reply or End was called
   std::atomic<size_t> unsent{0};
-  // What was written and waits for the server's thread: one posted function takes all of it, however many writes there were.
+  // What was written and waits for the server's thread: one posted function takes all of it, however many writes there were. While
+  // nothing waits, a piece goes to the kernel from the writer's own thread: handing it over would cost more than sending it.
   struct Written {
-    std::string bytes;
+    std::string rest;   // of a chunk that the kernel took in part, encoded
+    std::string bytes;  // not encoded yet
     bool posted = false;
+    int direct = -1;    // the socket, while the writer may send on it; closed only after this was taken back, so the lock is held while a piece is sent (never waits)
   };
   Guarded<Written> written;
 };
@@ -116,6 +119,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Append(std::string bytes);
   void Flush();
   void Flushed();
+  void AllowDirect();
   void Linger();
   void SetDeadline(std::chrono::milliseconds from_now);
   void ArmTimer(SteadyClock::time_point at);

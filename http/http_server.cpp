@@ -1,5 +1,7 @@
 #include "http/http_server.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <thread>
@@ -7,6 +9,7 @@
 #include "base/log.h"
 #include "http/connection.h"
 #include "http/listen_socket.h"
+#include "http/wire.h"
 
 namespace beige::http {
 namespace asio = boost::asio;
@@ -47,7 +50,17 @@ class Exchange final : public Responder {
       return false;
     }
     const bool post = shared_->written.With([&](ExchangeState::Written& written) {
-      if (written.bytes.empty()) {
+      if (written.direct >= 0 && !written.posted) {
+        std::string chunk = EncodeChunk(bytes);
+        const ssize_t n = ::send(written.direct, chunk.data(), chunk.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        const size_t sent = n > 0 ? static_cast<size_t>(n) : 0;  // what is wrong with the socket the server's thread finds out
+        shared_->unsent -= bytes.size();
+        if (sent == chunk.size()) return false;
+        chunk.erase(0, sent);
+        shared_->unsent += chunk.size();
+        written.rest = std::move(chunk);
+        written.direct = -1;
+      } else if (written.bytes.empty()) {
         written.bytes = std::move(bytes);
       } else {
         written.bytes += bytes;

@@ -69,7 +69,10 @@ RequestReader::Space RequestReader::Prepare(size_t bytes) {
 
 void RequestReader::Commit(size_t bytes) { impl_->in.commit(bytes); }
 size_t RequestReader::buffered() const { return impl_->in.size(); }
-void RequestReader::Discard() { impl_->in.clear(); }
+void RequestReader::Discard() {
+  impl_->in.clear();
+  impl_->in.shrink_to_fit();
+}
 bool RequestReader::started() const { return impl_->started || impl_->in.size() > 0; }
 bool RequestReader::TakeContinue() { return std::exchange(impl_->expects_continue, false); }
 const RequestReader::Refusal& RequestReader::refusal() const { return impl_->refusal; }

@@ -25,7 +25,7 @@ class RequestReader {
   Space Prepare(size_t bytes);  // where to read to; valid until the next call
   void Commit(size_t bytes);    // so many were read
   size_t buffered() const;      // not parsed yet
-  void Discard();               // what is buffered
+  void Discard();               // what is buffered, and the buffer
 
   enum class Step { kNeedMore, kDone, kRefused };
   // Goes as far as the buffered bytes allow. After kDone comes Take(); after kRefused nothing: what follows can't be trusted.

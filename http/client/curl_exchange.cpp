@@ -86,6 +86,7 @@ Exchange::Exchange(CurlLoop::Id id, Transfer transfer) : id_(id), transfer_(std:
   curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, OnData);
   curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
+  if (transfer_.read_buffer > 0) curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, transfer_.read_buffer);
   SetPeer();
   SetBody();
   SetDeadlines();

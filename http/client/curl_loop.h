@@ -49,6 +49,7 @@ struct Transfer {
   std::chrono::milliseconds connect{0};   // until there is a connection, name and TLS included; 0 = the library's 300 s
   std::chrono::milliseconds deadline{0};  // whole exchange; 0 = none
   std::chrono::milliseconds idle{0};      // no byte either way for this long (whole seconds); 0 = none
+  long read_buffer = 0;                   // bytes, 1 KiB at least; 0 = the library's 16 KiB
   std::function<void(const Outcome&)> on_headers;  // status and headers are there
   std::function<Flow(std::string_view)> on_data;   // kPause: the same bytes come again after Resume
   std::function<void(const Outcome&)> on_done;     // exactly once

@@ -6,7 +6,10 @@
 
 namespace beige::sessions {
 namespace {
-EventPtr Make(EventId id, size_t bytes = 10) { return std::make_shared<const Event>(Event{id.ToString(), "text", std::string(bytes, 'x'), "p", false}); }
+Event Make(EventId id, size_t bytes = 10) { return {id.ToString(), "call", std::string(bytes, 'x'), "p", false}; }
+Event Text(EventId id, const std::string& text, std::string_view name = "text", const std::string& prompt = "p") {
+  return {id.ToString(), name, JsonLine().Text("text", text).Done(), prompt, false};
+}
 
 TEST(EventRingTest, WhoComesBackGetsWhatHeMissedAndNothingTwice) {
   EventRing ring({0, 0});
@@ -15,8 +18,8 @@ TEST(EventRingTest, WhoComesBackGetsWhatHeMissedAndNothingTwice) {
   const auto missed = ring.After({1, 4});
   ASSERT_TRUE(missed);
   ASSERT_EQ(missed->size(), 2u);
-  EXPECT_EQ((*missed)[0]->id, "1-5");
-  EXPECT_EQ((*missed)[1]->id, "2-1");
+  EXPECT_EQ((*missed)[0].id, "1-5");
+  EXPECT_EQ((*missed)[1].id, "2-1");
   EXPECT_TRUE(ring.After({2, 1})->empty());
   EXPECT_TRUE(ring.After({9, 9})->empty());
 }
@@ -28,7 +31,7 @@ TEST(EventRingTest, WhatIsGoneIsSaidToBeGone) {
   EXPECT_FALSE(ring.After({0, 0}));
   const auto rest = ring.After(ring.dropped());
   ASSERT_TRUE(rest);
-  EXPECT_EQ(rest->back()->id, "1-1000");
+  EXPECT_EQ(rest->back().id, "1-1000");
   EXPECT_LE(rest->size() * 1000, EventRing::kMaxBytes);
 }
 
@@ -36,6 +39,42 @@ TEST(EventRingTest, OneEventLargerThanTheBoundIsKept) {
   EventRing ring({0, 0});
   ring.Add({1, 1}, Make({1, 1}, EventRing::kMaxBytes * 2));
   EXPECT_EQ(ring.After({1, 0})->size(), 1u);
+}
+
+TEST(EventRingTest, TextsInARowAreToldFromAnyOfThemOn) {
+  EventRing ring({0, 0});
+  ring.Add({1, 1}, Make({1, 1}));
+  const std::string pieces[] = {"a\n", "", "\"b", "\xc3\xbc", "\xff"};
+  for (int64_t n = 0; n < 5; ++n) ring.Add({1, n + 2}, Text({1, n + 2}, pieces[n]));
+  ring.Add({1, 7}, Text({1, 7}, "hm", "thinking"));
+  ring.Add({1, 8}, Text({1, 8}, "of another", "thinking", "q"));
+  for (int64_t after = 1; after <= 6; ++after) {
+    std::string rest;
+    for (int64_t n = after - 1; n < 5; ++n) rest += pieces[n];
+    const auto missed = ring.After({1, after});
+    ASSERT_TRUE(missed);
+    ASSERT_EQ(missed->size(), after == 6 ? 2u : 3u) << after;
+    if (after < 6) {
+      EXPECT_EQ(missed->front().id, "1-6");
+      EXPECT_EQ(missed->front().data, JsonLine().Text("text", rest).Done());
+    }
+    EXPECT_EQ((*missed)[missed->size() - 2].data, R"({"text":"hm"})");
+    EXPECT_EQ(missed->back().prompt, "q");
+  }
+  EXPECT_EQ(ring.After({0, 0})->size(), 4u);
+  EXPECT_EQ((*ring.After({0, 9}))[1].data, JsonLine().Text("text", "a\n\"b\xc3\xbc\xff").Done());
+}
+
+TEST(EventRingTest, ALongTextIsKeptInItsLastPart) {
+  EventRing ring({0, 0});
+  for (int64_t n = 1; n <= 100'000; ++n) ring.Add({1, n}, Text({1, n}, "word "));
+  const auto rest = ring.After(ring.dropped());
+  ASSERT_TRUE(rest);
+  size_t bytes = 0;
+  for (const Event& event : *rest) bytes += event.data.size();
+  EXPECT_GT(bytes, EventRing::kMaxBytes / 3);
+  EXPECT_LT(bytes, EventRing::kMaxBytes);
+  EXPECT_EQ(rest->back().id, "1-100000");
 }
 
 TEST(EventIdTest, OnlyTwoNumbersAndADashAreAnId) {
@@ -46,8 +85,10 @@ TEST(EventIdTest, OnlyTwoNumbersAndADashAreAnId) {
 TEST(JsonLineTest, ValuesCanNotForgeMembersOrLines) {
   EXPECT_EQ(JsonLine().Text("text", "a\"}\n\x01 \xff").Number("n", -5).Bool("b", true).Done(), "{\"text\":\"a\\\"}\\n\\u0001 \xef\xbf\xbd\",\"n\":-5,\"b\":true}");
   EXPECT_EQ(JsonLine().Done(), "{}");
-  EXPECT_EQ(OneLine("{\"a\":\n 1}"), "{\"a\":1}");
-  EXPECT_EQ(OneLine("[1]"), "{}");
+  EXPECT_EQ(Shortened("{\"a\":\n 1}", 100), "{\"a\":1}");
+  EXPECT_EQ(Shortened("[1]", 100), "{}");
+  EXPECT_EQ(Shortened("{\"a\":" + std::string(100'000, '[') + std::string(100'000, ']') + "}", 1'000'000), "{}");
+  EXPECT_EQ(Shortened("{\"p\":\"x\",\"t\":\"" + std::string(5000, 'y') + "\"}", 600), "{\"p\":\"x\",\"t\":\"" + std::string(200, 'y') + "\\n[4800 more bytes]\"}");
 }
 }  // namespace
 }  // namespace beige::sessions
