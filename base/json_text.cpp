@@ -85,6 +85,25 @@ void AppendJsonString(std::string& out, std::string_view text) {
   out += '"';
 }
 
+bool JsonDeeperThan(std::string_view text, int most) {
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      if (c == '"') quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > most) return true;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return false;
+}
+
 void AppendNumber(std::string& out, int64_t value) {
   char text[24];
   out.append(text, std::to_chars(text, text + sizeof text, value).ptr);

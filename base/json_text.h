@@ -13,6 +13,10 @@ namespace beige {
 // one for each maximal invalid part (as nlohmann's error_handler_t::replace does).
 void AppendJsonString(std::string& out, std::string_view text);
 
+// Whether lists and objects stand in one another more than `most` deep. For text that a JSON parser has taken or is about to: parsers of
+// the usual library read any depth, but copy and print by recursion, so a deep document ends the process.
+bool JsonDeeperThan(std::string_view text, int most);
+
 void AppendNumber(std::string& out, int64_t value);
 void AppendUnsigned(std::string& out, uint64_t value);
 

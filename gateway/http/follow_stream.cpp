@@ -4,10 +4,10 @@
 
 namespace beige {
 
-void FollowStream::OnEvent(const sessions::EventPtr& event) {
+void FollowStream::OnEvent(const sessions::Event& event) {
   Begin();
   std::string bytes;
-  AppendSse(bytes, *event);
+  AppendSse(bytes, event);
   if (!Send(std::move(bytes))) End(": you read too slowly; go on with the last id as Last-Event-ID\n\n");
 }
 

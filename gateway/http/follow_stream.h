@@ -11,7 +11,7 @@ class FollowStream final : public SessionStream {
   using SessionStream::SessionStream;
   void Start(const std::string& session, const std::string& after) { Watch(session, after); }
   void Stop() override;
-  void OnEvent(const sessions::EventPtr& event) override;
+  void OnEvent(const sessions::Event& event) override;
   void OnClosed(const Error& why) override;
 
  private:

@@ -33,8 +33,8 @@ void PromptWait::TakeBack() {
   if (!detach_) sessions().Abort(agent(), accepted_.session, accepted_.prompt, [](const Result<>&) {});
 }
 
-void PromptWait::OnEvent(const sessions::EventPtr& event) {
-  if (!over() && filter_.Wants(*event)) Take(*event, filter_.Ends(*event));
+void PromptWait::OnEvent(const sessions::Event& event) {
+  if (!over() && filter_.Wants(event)) Take(event, filter_.Ends(event));
 }
 
 void PromptStream::Began(const sessions::Accepted& accepted) {

@@ -16,7 +16,7 @@ class PromptWait : public SessionStream {
   using SessionStream::SessionStream;
   void Start(PromptBody body);  // with agent and actor
   void Left() override;
-  void OnEvent(const sessions::EventPtr& event) final;
+  void OnEvent(const sessions::Event& event) final;
 
  protected:
   virtual void Began(const sessions::Accepted& accepted) = 0;

@@ -57,7 +57,7 @@ void SessionRoutes::Handle(const RouteMatch& match, const http::Request& request
     case Route::kSession: return Show(match, request, responder);
     case Route::kSessionEvents: return Events(match, request, responder);
     case Route::kAbort: return Abort(match, request, responder);
-    case Route::kCompact: return Compact(match, request, responder);
+    case Route::kCompact: return Compact(match, request, actor, responder);
     case Route::kSessionModel: return Model(match, request, responder);
     case Route::kSessions:
       return On(match.agent, responder, [responder](sessions::Sessions& sessions, const AgentRef& agent) {
@@ -138,10 +138,18 @@ void SessionRoutes::Abort(const RouteMatch& match, const http::Request& request,
   });
 }
 
-void SessionRoutes::Compact(const RouteMatch& match, const http::Request& request, const Respond& responder) {
+// Who leaves wants no summary any more.
+void SessionRoutes::Compact(const RouteMatch& match, const http::Request& request, const std::string& actor, const Respond& responder) {
   if (!TakesBody(request, responder, false)) return;
   if (const auto body = DecodeEmptyBody(request.body); !body) return Refuse(responder, body.error());
-  On(match.agent, responder, [responder, id = match.item](sessions::Sessions& sessions, const AgentRef& agent) { sessions.Compact(agent, id, NoContent(responder)); });
+  On(match.agent, responder, [this, responder, actor, id = match.item](sessions::Sessions& sessions, const AgentRef& agent) {
+    responder->OnGone([this, agent, id, alive = alive_, &loop = loop_] {
+      loop.Post([this, agent, id, alive] {
+        if (*alive && sessions_ != nullptr) sessions_->StopCompaction(agent, id);
+      });
+    });
+    sessions.Compact(agent, id, actor, NoContent(responder));
+  });
 }
 
 void SessionRoutes::Model(const RouteMatch& match, const http::Request& request, const Respond& responder) {

@@ -37,7 +37,7 @@ class SessionRoutes {
   void Show(const RouteMatch& match, const http::Request& request, const Respond& responder);
   void Events(const RouteMatch& match, const http::Request& request, const Respond& responder);
   void Abort(const RouteMatch& match, const http::Request& request, const Respond& responder);
-  void Compact(const RouteMatch& match, const http::Request& request, const Respond& responder);
+  void Compact(const RouteMatch& match, const http::Request& request, const std::string& actor, const Respond& responder);
   void Model(const RouteMatch& match, const http::Request& request, const Respond& responder);
 
   Loop& loop_;

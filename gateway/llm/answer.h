@@ -23,6 +23,7 @@ class Answer {
   void CallArgs(int index, std::string_view more);
   void CallArgsWhole(int index, std::string_view arguments);  // the deltas, if any came, should have said the same; these count
   void CallSignature(int index, std::string_view signature);
+  bool Grow(size_t bytes);  // counts what a codec keeps; false when the answer is too large, which has ended it
   void SetUsage(const Usage& usage);
   void SetStop(StopReason reason, std::string_view detail);
   void Finish();  // without SetStop before, the answer was cut: Failed
@@ -35,7 +36,6 @@ class Answer {
 
  private:
   void Emit(const Event& event) { sink_(event); }
-  bool Grow(size_t bytes);  // false when the answer is too large, which has ended it
   void CloseThought();
   void EmitCalls();
   void EmitUsage();
@@ -43,6 +43,7 @@ class Answer {
   const LlmApi api_;
   const Sink sink_;
   std::vector<ToolCall> calls_;
+  std::vector<bool> name_cut_;  // of each call
   Usage usage_;
   Stopped stop_;
   size_t bytes_ = 0;

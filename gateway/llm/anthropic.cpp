@@ -12,6 +12,7 @@ namespace anthropic {
 namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
+constexpr size_t kBlock = 64;  // bytes that a block of an answer costs, about
 constexpr int64_t kDefaultMaxTokens = 4096;
 constexpr int64_t kSmallestBudget = 1024;  // the API's own
 
@@ -21,13 +22,15 @@ int64_t ThinkingBudget(ThinkingLevel level, int64_t max_tokens) {
   return budget < kSmallestBudget ? 0 : budget;
 }
 
+bool HasVisible(const std::string& text) { return text.find_first_not_of(" \t\r\n") != std::string::npos; }
+
 ordered_json ImageBlock(const Image& image) {
   return {{"type", "image"}, {"source", {{"type", "base64"}, {"media_type", image.media_type}, {"data", Base64Encode(image.bytes)}}}};
 }
 
 void AddResult(ordered_json& blocks, const ToolResult& result) {
   ordered_json content = ordered_json::array();
-  if (!result.text.empty()) content.push_back({{"type", "text"}, {"text", result.text}});
+  if (HasVisible(result.text)) content.push_back({{"type", "text"}, {"text", result.text}});
   for (const Image& image : result.images) content.push_back(ImageBlock(image));
   ordered_json block = {{"type", "tool_result"}, {"tool_use_id", result.call_id}, {"content", std::move(content)}};
   if (result.is_error) block["is_error"] = true;
@@ -43,19 +46,21 @@ void AddThinking(ordered_json& blocks, const Thinking& thinking) {
   }
 }
 
+// Results come first, and a text without a visible character is left out: others are refused.
 ordered_json Blocks(const Message& message) {
   ordered_json blocks = ordered_json::array();
   for (const Part& part : message.parts) {
+    if (const auto* result = std::get_if<ToolResult>(&part)) AddResult(blocks, *result);
+  }
+  for (const Part& part : message.parts) {
     if (const auto* text = std::get_if<Text>(&part)) {
-      if (!text->text.empty()) blocks.push_back({{"type", "text"}, {"text", text->text}});  // empty ones are refused
+      if (HasVisible(text->text)) blocks.push_back({{"type", "text"}, {"text", text->text}});
     } else if (const auto* thinking = std::get_if<Thinking>(&part)) {
       AddThinking(blocks, *thinking);
     } else if (const auto* image = std::get_if<Image>(&part)) {
       blocks.push_back(ImageBlock(*image));
     } else if (const auto* call = std::get_if<ToolCall>(&part)) {
       blocks.push_back({{"type", "tool_use"}, {"id", call->id}, {"name", call->name}, {"input", ObjectOf(call->arguments)}});
-    } else if (const auto* result = std::get_if<ToolResult>(&part)) {
-      AddResult(blocks, *result);
     }
   }
   return blocks;
@@ -143,7 +148,9 @@ class Anthropic : public Dialect {
       // Arguments come as deltas; a server that knows them at once may put them here.
       if (const json& input = At(block, "input"); input.is_object() && !input.empty()) answer.CallArgs(calls_[index], input.dump(-1, ' ', false, json::error_handler_t::replace));
     } else if (type == "thinking") {
-      thoughts_[index] = Str(block, "signature");
+      std::string signature = Str(block, "signature");
+      if (!answer.Grow(signature.size() + kBlock)) return;
+      thoughts_[index] = std::move(signature);
       answer.Think(Str(block, "thinking"));
     } else if (type == "redacted_thinking") {
       answer.EndThought(Str(block, "data"), true);
@@ -159,7 +166,8 @@ class Anthropic : public Dialect {
     } else if (type == "thinking_delta") {
       answer.Think(Str(delta, "thinking"));
     } else if (type == "signature_delta") {
-      thoughts_[index] += Str(delta, "signature");
+      const std::string more = Str(delta, "signature");
+      if (const auto thought = thoughts_.find(index); thought != thoughts_.end() && answer.Grow(more.size())) thought->second += more;
     } else if (type == "input_json_delta") {
       if (const auto call = calls_.find(index); call != calls_.end()) answer.CallArgs(call->second, Str(delta, "partial_json"));
     }

@@ -14,6 +14,7 @@ using http::client::Flow;
 using http::client::Outcome;
 using std::chrono::milliseconds;
 constexpr size_t kMaxRefusal = 64u << 10;
+constexpr long kReadBuffer = 4096;  // a stream's pieces are small, and every open stream has one
 constexpr milliseconds kLinger{1'000};  // for an answer's last bytes, so that its connection can be used again
 
 SteadyTime Now() { return std::chrono::steady_clock::now(); }
@@ -24,12 +25,6 @@ bool LooksLikeStream(const Outcome& head) {
   return !type.starts_with("application/json") && !type.starts_with("text/html");
 }
 
-// Providers have been seen to repeat the key in the text of an error.
-std::string WithoutKey(std::string text, const Secret& key) {
-  if (key.Reveal().size() < 4) return text;
-  for (size_t at = 0; (at = text.find(key.Reveal(), at)) != std::string::npos;) text.replace(at, key.Reveal().size(), "[key]");
-  return text;
-}
 }  // namespace
 
 // Between the transport's thread and the core.
@@ -80,6 +75,7 @@ void Attempt::Send(AttemptSpec& spec) {
   }
   transfer.trust = spec.trust;
   transfer.environment_proxy = true;
+  transfer.read_buffer = kReadBuffer;
   transfer.connect = timeouts_.connect;
   transfer.deadline = timeouts_.total;
   // On the transport's thread from here on.
@@ -203,7 +199,7 @@ void Attempt::Deliver() {
       content_ = true;
       Watch();  // another timeout from here on
     }
-    if (auto* failed = std::get_if<Failed>(&event)) failed->failure.message = WithoutKey(std::move(failed->failure.message), key_);
+    if (auto* failed = std::get_if<Failed>(&event)) failed->failure.message = Presentable(std::move(failed->failure.message), key_);
     sink(event);
     if (*self == nullptr) return;
   }

@@ -2,11 +2,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/random.h"
 #include "gateway/llm/dialect.h"
 
 namespace beige::llm {
 namespace {
+constexpr int kMaxEventDepth = 128;
+
 std::unique_ptr<Dialect> MakeDialect(LlmApi api) {
   switch (api) {
     case LlmApi::kAnthropicMessages: return MakeAnthropic();
@@ -64,6 +67,7 @@ void Decoder::Break(Failure failure) {
 void Decoder::OnEvent(std::string_view name, std::string_view data) {
   if (ended()) return;
   if (data == "[DONE]") return answer_.Finish();
+  if (JsonDeeperThan(data, kMaxEventDepth)) return answer_.Fail({ErrorClass::kProtocol, "an event of the stream is nested deeper than " + std::to_string(kMaxEventDepth)});
   const nlohmann::json value = nlohmann::json::parse(data, nullptr, false);
   if (!value.is_object()) return answer_.Fail({ErrorClass::kProtocol, "an event of the stream is not a JSON object"});
   dialect_->OnEvent(name, value, answer_);
@@ -118,6 +122,7 @@ std::string DumpWith(const nlohmann::ordered_json& body, std::string_view key, s
 }
 
 nlohmann::ordered_json ObjectOf(const std::string& text) {
+  if (JsonDeeperThan(text, kMaxEventDepth)) return nlohmann::ordered_json::object();
   nlohmann::ordered_json value = nlohmann::ordered_json::parse(text, nullptr, false);
   return value.is_object() ? value : nlohmann::ordered_json::object();
 }

@@ -12,6 +12,16 @@ Overloaded(Ts...) -> Overloaded<Ts...>;
 std::string Number(int64_t value) { return std::to_string(value); }
 }  // namespace
 
+Usage& Usage::operator+=(const Usage& other) {
+  input += other.input;
+  output += other.output;
+  cache_read += other.cache_read;
+  cache_write += other.cache_write;
+  thinking += other.thinking;
+  cost_usd += other.cost_usd;
+  return *this;
+}
+
 std::string_view ErrorClassName(ErrorClass kind) {
   switch (kind) {
     case ErrorClass::kRateLimit: return "rate_limit";

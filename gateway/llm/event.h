@@ -60,7 +60,7 @@ struct ToolCallEnd {
   bool operator==(const ToolCallEnd&) const = default;
 };
 
-// A call that must not be run: cut by the limit of tokens, or its arguments are no JSON object. `why` is meant for the model.
+// A call that must not be run: cut by the limit of tokens, without the name of a tool, or its arguments are no JSON object. `why` is meant for the model.
 struct ToolCallBroken {
   int index = 0;
   std::string id;
@@ -77,6 +77,7 @@ struct Usage {
   int64_t cache_write = 0;
   int64_t thinking = 0;
   double cost_usd = 0;  // filled in by Llm, from the price table in gateway.yaml
+  Usage& operator+=(const Usage& other);
   bool operator==(const Usage&) const = default;
 };
 

@@ -6,24 +6,26 @@
 #include <optional>
 #include <string>
 
+#include "api/utf8.h"
 #include "gateway/llm/dialect.h"
 
 namespace beige::llm {
 namespace {
 using nlohmann::json;
 constexpr size_t kMaxMessage = 600;
+constexpr size_t kMaxRaw = 64u << 10;
 
 std::string Lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return text;
 }
 
-// One line of bounded length, whatever the provider wrote.
+// One line, whatever the provider wrote. Not cut here: half of a key could not be told from other words any more (see Presentable).
 std::string Tidy(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, kMaxMessage)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-  while (out.size() == kMaxMessage && !out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
-  if (text.size() > kMaxMessage) out += "...";
+  std::string out(text.substr(0, kMaxRaw));
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
   return out;
 }
 
@@ -111,6 +113,16 @@ json ErrorObject(const json& body) {
   return At(object, "message").is_string() ? object : json();
 }
 }  // namespace
+
+// Providers have been seen to repeat the key in the text of an error.
+std::string Presentable(std::string message, const Secret& key) {
+  if (key.Reveal().size() >= 4) {
+    for (size_t at = 0; (at = message.find(key.Reveal(), at)) != std::string::npos;) message.replace(at, key.Reveal().size(), "[key]");
+  }
+  if (message.size() <= kMaxMessage) return message;
+  message.resize(FindInvalidUtf8(message) == std::string_view::npos ? CharacterStart(message, kMaxMessage) : kMaxMessage);
+  return message += "...";
+}
 
 Failure FailureOfError(const json& error) {
   Failure out;

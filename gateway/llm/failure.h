@@ -2,8 +2,10 @@
 #define BEIGE_GATEWAY_LLM_FAILURE_H_
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
 
+#include "base/secret.h"
 #include "gateway/llm/event.h"
 #include "gateway/llm/retry_after.h"
 
@@ -14,6 +16,9 @@ Failure FailureOfAnswer(int status, const HeaderList& headers, std::string_view 
 
 // The error object of an event within a stream: {"type", "code", "status", "message"}, of which each dialect has some.
 Failure FailureOfError(const nlohmann::json& error);
+
+// The text of a failure as people may see it: without the key, and then cut, since half of a key could not be told from other words.
+std::string Presentable(std::string message, const Secret& key);
 
 }  // namespace beige::llm
 

@@ -21,7 +21,13 @@ ordered_json Signed(ordered_json part, const std::string& signature, std::option
 
 ordered_json Parts(const Message& message) {
   ordered_json parts = ordered_json::array();
-  ordered_json images = ordered_json::array();  // of results; they stand behind all responses
+  ordered_json images = ordered_json::array();  // of results; they stand behind all responses and texts
+  for (const Part& part : message.parts) {
+    if (const auto* result = std::get_if<ToolResult>(&part)) {
+      parts.push_back({{"functionResponse", {{"name", result->name}, {"response", {{result->is_error ? "error" : "output", result->text}}}}}});
+      for (const Image& shown : result->images) images.push_back(ImagePart(shown));
+    }
+  }
   for (const Part& part : message.parts) {
     if (const auto* text = std::get_if<Text>(&part)) {
       if (!text->text.empty()) parts.push_back({{"text", text->text}});
@@ -33,9 +39,6 @@ ordered_json Parts(const Message& message) {
     } else if (const auto* call = std::get_if<ToolCall>(&part)) {
       ordered_json function = {{"name", call->name}, {"args", ObjectOf(call->arguments)}};
       parts.push_back(Signed({{"functionCall", std::move(function)}}, call->signature, call->origin));
-    } else if (const auto* result = std::get_if<ToolResult>(&part)) {
-      parts.push_back({{"functionResponse", {{"name", result->name}, {"response", {{result->is_error ? "error" : "output", result->text}}}}}});
-      for (const Image& shown : result->images) images.push_back(ImagePart(shown));
     }
   }
   for (ordered_json& image : images) parts.push_back(std::move(image));

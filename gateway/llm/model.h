@@ -121,6 +121,9 @@ struct Request {
   std::string cache_key;
 };
 
+// The same for a model that takes only text: a line says where a picture was.
+Request WithoutImages(Request request);
+
 }  // namespace beige::llm
 
 #endif

@@ -18,7 +18,7 @@ Llm::Running::~Running() {
   *self_ = nullptr;
   if (attempt_ && !counted_) {
     // What a stream has told of its use so far is spent, read to the end or not.
-    if (attempt_->usage() != Usage{}) OnUsage(attempt_->usage());
+    if (!told_ && attempt_->usage() != Usage{}) OnUsage(attempt_->usage());
     EndAttempt("cancelled");
   } else if (ticket_ != 0) {
     llm_.Leave(choice_->model.provider, std::exchange(ticket_, 0));
@@ -44,6 +44,8 @@ void Llm::Running::Later(void (Running::*what)()) {
 void Llm::Running::Next() {
   attempt_.reset();
   held_.clear();
+  lost_ += std::exchange(kept_, {});
+  told_ = false;
   choice_ = chain_.Next(llm_.cooldowns_, llm_.clock_.Now());
   if (!choice_) return Forward(llm::Failed{chain_.Verdict(llm_.cooldowns_, llm_.clock_.Now())});
   const LlmProviderConfig& provider = config_->llm.providers.at(choice_->model.provider);
@@ -77,7 +79,7 @@ void Llm::Running::Admitted() {
   spec.key = provider.api_key;
   spec.timeouts = provider.timeouts;
   spec.trust = trust_;
-  spec.request = Encode(provider.api, request_, {.openai_itself = provider.base_url.starts_with("https://api.openai.com/")});
+  spec.request = Encode(provider.api, model.images ? request_ : WithoutImages(request_), {.openai_itself = provider.base_url.starts_with("https://api.openai.com/")});
   content_ = false;
   counted_ = false;
   asked_ = llm_.clock_.Now();
@@ -112,9 +114,24 @@ void Llm::Running::OnEvent(const Event& event) {
   Forward(event);
 }
 
-void Llm::Running::OnUsage(Usage usage) {
+Usage Llm::Running::Priced(Usage usage) const {
   const ModelName& name = choice_->model;
   usage.cost_usd = CostOf(config_->llm.providers.at(name.provider).models.at(name.model).cost, usage);
+  return usage;
+}
+
+Usage Llm::Running::unreported() const {
+  Usage out = lost_;
+  out += kept_;
+  if (attempt_ && !told_) out += Priced(attempt_->usage());
+  return out;
+}
+
+void Llm::Running::OnUsage(Usage told) {
+  const Usage usage = Priced(told);
+  told_ = true;
+  kept_ = usage;
+  const ModelName& name = choice_->model;
   const std::pair<const char*, int64_t> kinds[] = {{"input", usage.input}, {"output", usage.output}, {"cache_read", usage.cache_read}, {"cache_write", usage.cache_write}};
   for (const auto& [kind, count] : kinds) llm_.metrics_.AddLlmTokens(agent_, name.provider, name.model, kind, count);
   llm_.metrics_.AddLlmCost(agent_, name.provider, name.model, usage.cost_usd);
@@ -141,6 +158,7 @@ void Llm::Running::EndAttempt(std::string_view outcome) {
 }
 
 void Llm::Running::Forward(const Event& event) {
+  if (std::holds_alternative<Usage>(event)) kept_ = {};
   const auto sink = sink_;  // it may destroy this, and itself with it
   (*sink)(event);
 }

@@ -23,6 +23,10 @@ class Llm::Running {
   void Pause();  // the reader is slow: no more events until Resume
   void Resume();
 
+  // What was spent on this and will not come, or has not come yet, as an event: on attempts that failed before any content, and on the
+  // answer that is on its way.
+  Usage unreported() const;
+
  private:
   friend class Llm;
   void Next();      // the next model of the chain; may end it
@@ -31,6 +35,7 @@ class Llm::Running {
   void OnEvent(const Event& event);
   void OnFailed(const Failure& failure);
   void OnUsage(Usage usage);
+  Usage Priced(Usage usage) const;
   void EndAttempt(std::string_view outcome);  // counts it and gives the place back
   void Forward(const Event& event);           // may destroy this
   void Flush();                               // what was held back; may destroy this
@@ -48,6 +53,9 @@ class Llm::Running {
   Places::Ticket ticket_ = 0;  // 0 = neither has a place nor waits
   std::unique_ptr<Attempt> attempt_;
   std::vector<Event> held_;
+  bool told_ = false;  // the attempt has said what it used
+  Usage kept_;         // told by it, and not given on as an event
+  Usage lost_;         // of attempts before it
   bool content_ = false;
   bool counted_ = true;  // the attempt's outcome
   bool paused_ = false;

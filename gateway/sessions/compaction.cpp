@@ -38,19 +38,32 @@ Compaction::Compaction(Session& session, Mind mind, size_t keep, std::function<v
 Compaction::~Compaction() { *alive_ = false; }
 
 void Compaction::Cancel() {
+  if (done_ && request_) Spent();
   done_ = nullptr;
   request_.reset();
+}
+
+void Compaction::Spent() {
+  Answered answer;
+  answer.unfinished = "compaction";
+  answer.usage = usage_;
+  answer.usage += request_->unreported();
+  if (answer.usage != llm::Usage{}) (void)session_.Write(std::move(answer));
 }
 
 void Compaction::OnEvent(const llm::Event& event) {
   if (!done_) return;
   if (const auto* text = std::get_if<llm::TextDelta>(&event)) summary_ += text->text;
   if (const auto* usage = std::get_if<llm::Usage>(&event)) usage_ = *usage;
-  if (const auto* failed = std::get_if<llm::Failed>(&event)) return Tell(Fail(Code::kUnavailable, failed->failure.message));
+  if (const auto* failed = std::get_if<llm::Failed>(&event)) {
+    Spent();
+    return Tell(Fail(Code::kUnavailable, failed->failure.message));
+  }
   if (std::holds_alternative<llm::Stopped>(event)) Finish();
 }
 
 void Compaction::Finish() {
+  usage_ += request_->unreported();
   if (summary_.find_first_not_of(" \t\r\n") == std::string::npos) return Tell(Fail(Code::kUnavailable, "the model's summary is empty"));
   if (auto done = session_.Write(Compacted{summary_, from_, usage_}); !done) return Tell(std::move(done));
   session_.Emit("usage", JsonLine().Of(usage_).Done());

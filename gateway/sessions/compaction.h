@@ -25,6 +25,7 @@ class Compaction {
  private:
   void OnEvent(const llm::Event& event);
   void Finish();
+  void Spent();  // on a summary that does not come
   void Tell(Result<> result);
 
   Session& session_;

@@ -39,8 +39,12 @@ class JsonLine {
   std::string out_ = "{";
 };
 
-// A JSON object of somebody else's, without its line breaks; "{}" for what is none.
-std::string OneLine(const std::string& object);
+// A JSON object of somebody else's as one line of at most about `limit` bytes: long texts in it are cut, and say how much is gone; "{}"
+// for what is none, or is still too long.
+std::string Shortened(const std::string& object, size_t limit);
+
+// Its first `limit` bytes, and how many more there were.
+std::string CutText(std::string_view text, size_t limit);
 
 }  // namespace beige::sessions
 

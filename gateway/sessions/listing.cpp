@@ -130,6 +130,22 @@ Result<std::vector<Summary>> ListSessions(const std::string& directory, const st
   return out;
 }
 
+Result<> RemoveSession(const std::string& path, const std::string& agent_uid) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!fd) return errno == ENOENT ? tl::make_unexpected(NoSession(path)) : FailErrno(errno, "open " + path);
+  BEIGE_ASSIGN(const std::string head, ReadPart(fd.get(), 0, kHead));
+  const auto first = DecodeLine(std::string_view(head).substr(0, head.find('\n')));
+  const auto* begun = first ? std::get_if<Begun>(&first->record) : nullptr;
+  if (begun == nullptr || begun->agent_uid != agent_uid) return tl::make_unexpected(NoSession(path));
+  return RemoveFile(path);
+}
+
+Result<> MoveAside(const std::string& path, const std::string& to) {
+  if (::rename(path.c_str(), to.c_str()) != 0) return FailErrno(errno, "rename " + path);
+  LogWarn("a session's file that is not its agent's was moved aside", {{"file", path}, {"to", to}});
+  return {};
+}
+
 std::string SummaryJson(const Summary& summary) {
   JsonLine out;
   out.Text("id", summary.id).Text("title", summary.title).Text("createdAt", summary.created).Text("updatedAt", summary.updated);

@@ -28,6 +28,11 @@ Result<Loaded> LoadSession(const std::string& path, const std::string& agent_uid
 // line and its end where that is enough.
 Result<std::vector<Summary>> ListSessions(const std::string& directory, const std::string& agent_uid);
 
+// NotFound when there is none of that agent's. Does not read it, so one that has grown too large can go too.
+Result<> RemoveSession(const std::string& path, const std::string& agent_uid);
+
+Result<> MoveAside(const std::string& path, const std::string& to);
+
 std::string SummaryJson(const Summary& summary);
 // The summary's members and "messages": the last `limit` (0 = all) of what was said, called and answered.
 Result<std::string> ShowSession(const std::string& path, const std::string& agent_uid, const Summary& summary, size_t limit);

@@ -32,6 +32,7 @@ Result<std::shared_ptr<LogFile>> LogFile::Open(const std::string& path) {
   char last = '\n';
   if (info.st_size > 0 && ::pread(fd.get(), &last, 1, info.st_size - 1) != 1) return FailErrno(errno, "read " + path);
   std::shared_ptr<LogFile> file(new LogFile(path, std::move(fd)));
+  file->size_ = info.st_size;
   if (last != '\n') BEIGE_TRY(file->Append("\n"));
   return file;
 }
@@ -45,6 +46,7 @@ Result<> LogFile::Append(std::string_view line) {
     n = ::write(fd_.get(), line.data(), line.size());
   } while (n < 0 && errno == EINTR);
   if (n == static_cast<ssize_t>(line.size())) {
+    size_ = before.st_size + n;
     dirty_.store(true, std::memory_order_release);
     return {};
   }

@@ -2,6 +2,7 @@
 #define BEIGE_GATEWAY_SESSIONS_LOG_FILE_H_
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ class LogFile {
 
   // The whole line or nothing of it.
   Result<> Append(std::string_view line);
+  int64_t size() const { return size_; }
   void Sync();  // fdatasync, when something was written since the last one
 
  private:
@@ -27,6 +29,7 @@ class LogFile {
 
   const std::string path_;
   const UniqueFd fd_;
+  int64_t size_ = 0;
   std::atomic<bool> dirty_{false};
 };
 

@@ -18,6 +18,7 @@ class ModelRequest {
   static Result<std::unique_ptr<ModelRequest>> Start(Services& services, const Mind& mind, const std::string& actor, const std::string& session,
                                                      llm::Request request, llm::Sink sink);
   ~ModelRequest();
+  llm::Usage unreported() const { return running_->unreported(); }  // see llm/running.h
   ModelRequest(const ModelRequest&) = delete;
   ModelRequest& operator=(const ModelRequest&) = delete;
 

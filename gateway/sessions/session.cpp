@@ -57,7 +57,7 @@ Result<> Session::Write(Record record) {
 
 void Session::Emit(std::string_view name, std::string data, const std::string& prompt, bool ends) {
   ++last_.number;
-  auto event = std::make_shared<const Event>(Event{last_.ToString(), name, std::move(data), prompt, ends});
+  const Event event{last_.ToString(), name, std::move(data), prompt, ends};
   ring_.Add(last_, event);
   if (watchers_.empty()) return;
   if (watchers_.size() == 1) return watchers_.begin()->second->OnEvent(event);
@@ -93,6 +93,9 @@ Result<Accepted> Session::Submit(Prompt prompt) {
   BEIGE_TRY(MindOf(services_, agent_, transcript_.model(), transcript_.thinking()));
   if (transcript_.waiting().size() >= kMaxWaiting) {
     return Fail(Code::kExhausted, "session " + id_ + ": " + std::to_string(kMaxWaiting) + " prompts wait already; wait for an answer, or abort some");
+  }
+  if (file_->size() > kFull) {
+    return Fail(Code::kExhausted, "session " + id_ + " has grown to " + std::to_string(file_->size() >> 20) + " MiB and takes no more prompts: begin a new one");
   }
   if (prompt.model || prompt.thinking) BEIGE_TRY(SetModel(prompt.model.value_or(""), prompt.thinking));
   Accepted accepted;
@@ -153,27 +156,49 @@ TurnEnded Session::Ending(const std::string& prompt) const {
 
 Result<> Session::Abort(const std::string& prompt) {
   bool found = false;
-  for (const Said& said : std::deque<Said>(transcript_.waiting())) {
-    if (!prompt.empty() && said.prompt != prompt) continue;
-    found = true;
-    BEIGE_TRY(Write(Dropped{said.prompt}));
-    Emit("aborted", JsonLine().Text("prompt", said.prompt).Done(), said.prompt, true);
-  }
   if (turn_ && (prompt.empty() || turn_->prompt() == prompt)) {
     found = true;
     turn_->Abort();
   }
+  if (prompt.empty()) StopCompaction();
+  Result<> written;
+  for (const Said& said : std::deque<Said>(transcript_.waiting())) {
+    if (!prompt.empty() && said.prompt != prompt) continue;
+    found = true;
+    if (auto done = Write(Dropped{said.prompt}); done) {
+      Emit("aborted", JsonLine().Text("prompt", said.prompt).Done(), said.prompt, true);
+    } else {
+      written = std::move(done);
+    }
+  }
+  if (!written) return written;
   if (!found && !prompt.empty()) return Fail(Code::kNotFound, "prompt \"" + prompt.substr(0, 64) + "\" neither runs nor waits in session " + id_);
   return {};
 }
 
-void Session::Compact(Done<> done) {
+void Session::GiveUpWaiting() {
+  for (const Said& said : std::deque<Said>(transcript_.waiting())) {
+    transcript_.Apply({transcript_.next_line(), FormatTime(services_.clock.WallNow()), Dropped{said.prompt}});
+    if (turn_ && turn_->prompt() == said.prompt) continue;  // which tells it by itself
+    Emit("error", JsonLine().Text("prompt", said.prompt).Text("code", "internal").Text("message", "the session can't be written").Done(), said.prompt, true);
+  }
+}
+
+void Session::StopCompaction() {
+  if (!compacted_) return;
+  const Done<> tell = std::exchange(compacted_, nullptr);
+  compaction_->Cancel();
+  CompactionOver();
+  tell(Fail(Code::kConflict, "the compaction was stopped"));
+}
+
+void Session::Compact(std::string actor, Done<> done) {
   if (turn_ || compaction_ || !transcript_.waiting().empty()) return done(Fail(Code::kConflict, "session " + id_ + " is busy: wait for its turn to end, or abort it"));
   auto mind = MindOf(services_, agent_, transcript_.model(), transcript_.thinking());
   if (!mind) return done(tl::make_unexpected(mind.error()));
   if (!transcript_.CutFor(0)) return done({});  // there is nothing to say shorter
   compacted_ = std::move(done);
-  actor_ = actor_.empty() ? "local" : actor_;
+  actor_ = std::move(actor);
   compaction_ = std::make_unique<Compaction>(*this, std::move(*mind), 0, [this](Result<> result) {
     const Done<> tell = std::exchange(compacted_, nullptr);
     CompactionOver();
@@ -190,7 +215,7 @@ void Session::CompactionOver() {
 }
 
 void Session::Watch(WatchId id, const std::string& after, Watcher* watcher, const Done<WatchId>& done) {
-  std::vector<EventPtr> missed;
+  std::vector<Event> missed;
   if (!after.empty()) {
     const auto from = ParseEventId(after);
     if (!from) return done(Fail(Code::kInvalid, "Last-Event-ID: want TURN-N, got \"" + after.substr(0, 64) + "\""));
@@ -200,13 +225,13 @@ void Session::Watch(WatchId id, const std::string& after, Watcher* watcher, cons
       const EventId gone = ring_.dropped();
       missed = *ring_.After(gone);
       if (*from != EventId{}) {
-        missed.insert(missed.begin(), std::make_shared<const Event>(Event{gone.ToString(), "reset", JsonLine().Text("message", "older events are gone: read the session").Done(), "", false}));
+        missed.insert(missed.begin(), Event{gone.ToString(), "reset", JsonLine().Text("message", "older events are gone: read the session").Done(), "", false});
       }
     }
   }
   watchers_[id] = watcher;
   done(id);
-  for (const EventPtr& event : missed) {
+  for (const Event& event : missed) {
     if (!watchers_.contains(id)) return;
     watcher->OnEvent(event);
   }

@@ -22,6 +22,9 @@ class Turn;
 class Session {
  public:
   static constexpr size_t kMaxWaiting = 16;
+  // A file is read whole into memory. Past the first no prompt is accepted, past the second no turn goes on.
+  static constexpr int64_t kFull = 128 << 20;
+  static constexpr int64_t kOverfull = 512 << 20;
 
   // Closes what a crash left open: calls without a result, a turn without an end, prompts whose callers are gone.
   Session(Services& services, AgentRef agent, std::string id, Transcript transcript, std::shared_ptr<LogFile> file);
@@ -34,7 +37,8 @@ class Session {
 
   Result<Accepted> Submit(Prompt prompt);
   Result<> Abort(const std::string& prompt);
-  void Compact(Done<> done);
+  void Compact(std::string actor, Done<> done);
+  void StopCompaction();  // one that was asked for by hand
   Result<> SetModel(const std::string& model, std::optional<llm::ThinkingLevel> thinking);
   void Watch(WatchId id, const std::string& after, Watcher* watcher, const Done<WatchId>& done);  // done before the first event
   void Unwatch(WatchId id) { watchers_.erase(id); }
@@ -46,11 +50,13 @@ class Session {
   // --- for the turn and the compaction ---
   Services& services() { return services_; }
   Result<> Write(Record record);
+  int64_t size() const { return file_->size(); }
   void Emit(std::string_view name, std::string data, const std::string& prompt = "", bool ends = false);
   void BeginNumbering();                   // events of a new turn count from 1
   std::vector<Said> Steering() const;      // prompts that wait to be told in the middle of a turn
   TurnEnded Ending(const std::string& prompt) const;  // with what a list shows filled in
   std::optional<std::string>& agents_md() { return agents_md_; }  // of the workspace, once it was read
+  void GiveUpWaiting();   // nothing can be written: all that wait are told so, and wait no more
   void TurnOver();        // called by the turn from within itself
   void CompactionOver();  // and by a compaction that no turn began
   const std::string& actor() const { return actor_; }  // of the prompt that runs

@@ -60,15 +60,27 @@ struct Sessions::Impl {
     if (const auto found = open.find({agent.uid, id}); found != open.end()) return found->second.get();  // by who waited for it as well
     BEIGE_TRY(MindOf(services, agent, "", ""));
     BEIGE_TRY(MakeDirs(Directory(agent), 0700));
-    auto file = LogFile::Create(SessionFile(Directory(agent), id));
+    const std::string path = SessionFile(Directory(agent), id);
+    auto file = LogFile::Create(path);
+    if (!file && file.error().code == Code::kConflict) {
+      // Not this agent's, or without a beginning: looked for, and not found. A fixed id (Beige's keys) must not be lost to it for ever.
+      BEIGE_TRY(MoveAside(path, SessionFile(Directory(agent), "old-" + RandomUlid())));
+      file = LogFile::Create(path);
+    }
     if (!file) return Fail(Code::kUnavailable, "a session can't be begun: " + file.error().message);
     Session* session = Put(agent, id, Transcript(), std::move(*file));
     if (auto done = session->Write(Begun{id, agent.namespace_, agent.name, agent.uid}); !done) {
-      open.erase({agent.uid, id});
-      (void)RemoveFile(SessionFile(Directory(agent), id));
+      Unmake(*session);
       return tl::make_unexpected(done.error());
     }
     return session;
+  }
+
+  // Of one that was made just now, and that nobody knows yet.
+  void Unmake(const Session& session) {
+    const Key key{session.agent().uid, session.id()};
+    (void)RemoveFile(SessionFile(Directory(session.agent()), key.second));
+    open.erase(key);
   }
 
   void Tick() {
@@ -116,7 +128,10 @@ void Sessions::Submit(Prompt prompt, Done<Accepted> done) {
   if (prompt.text.size() > kMaxText) return done(Fail(Code::kInvalid, "text: want at most 1 MiB, got " + std::to_string(prompt.text.size()) + " bytes"));
   if (prompt.session.empty()) {
     auto session = impl_->Make(prompt.agent, RandomUlid());
-    return done(session ? (*session)->Submit(std::move(prompt)) : tl::make_unexpected(session.error()));
+    if (!session) return done(tl::make_unexpected(session.error()));
+    auto accepted = (*session)->Submit(std::move(prompt));
+    if (!accepted) impl_->Unmake(**session);
+    return done(std::move(accepted));
   }
   const AgentRef agent = prompt.agent;
   const std::string id = prompt.session;
@@ -156,9 +171,7 @@ void Sessions::Create(const AgentRef& agent, std::optional<std::string> model, s
   auto session = impl_->Make(agent, RandomUlid());
   if (!session) return done(tl::make_unexpected(session.error()));
   if (auto set = (*session)->SetModel(model.value_or(""), thinking); !set) {
-    const std::string id = (*session)->id();
-    impl_->open.erase({agent.uid, id});
-    (void)RemoveFile(SessionFile(impl_->Directory(agent), id));
+    impl_->Unmake(**session);
     return done(tl::make_unexpected(set.error()));
   }
   done((*session)->Summarize());
@@ -186,6 +199,11 @@ void Sessions::Show(const AgentRef& agent, const std::string& session, size_t li
 }
 
 void Sessions::Delete(const AgentRef& agent, const std::string& session, Done<> done) {
+  const Key key{agent.uid, session};
+  if (IsSessionId(session) && !impl_->open.contains(key) && !impl_->loading.contains(key)) {
+    impl_->disk.Run([path = SessionFile(impl_->Directory(agent), session), uid = agent.uid] { return RemoveSession(path, uid); }, done);
+    return;
+  }
   impl_->With(agent, session, [this, agent, done = std::move(done)](Result<Session*> found) {
     if (!found) return done(tl::make_unexpected(found.error()));
     const std::string id = (*found)->id();
@@ -195,11 +213,15 @@ void Sessions::Delete(const AgentRef& agent, const std::string& session, Done<> 
   });
 }
 
-void Sessions::Compact(const AgentRef& agent, const std::string& session, Done<> done) {
-  impl_->With(agent, session, [done = std::move(done)](Result<Session*> found) {
+void Sessions::Compact(const AgentRef& agent, const std::string& session, std::string actor, Done<> done) {
+  impl_->With(agent, session, [actor = std::move(actor), done = std::move(done)](Result<Session*> found) {
     if (!found) return done(tl::make_unexpected(found.error()));
-    (*found)->Compact(done);
+    (*found)->Compact(actor, done);
   });
+}
+
+void Sessions::StopCompaction(const AgentRef& agent, const std::string& session) {
+  if (const auto found = impl_->open.find({agent.uid, session}); found != impl_->open.end()) found->second->StopCompaction();
 }
 
 void Sessions::SetModel(const AgentRef& agent, const std::string& session, const std::string& model, std::optional<llm::ThinkingLevel> thinking, Done<Summary> done) {

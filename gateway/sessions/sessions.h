@@ -33,13 +33,12 @@ struct Event {
   std::string prompt;     // the prompt whose turn it belongs to; "" = none
   bool ends = false;      // done, error or aborted: nothing more comes of that prompt
 };
-using EventPtr = std::shared_ptr<const Event>;
 
 // Who is told of a session's events. Core thread. A watcher may end its watch from within either.
 class Watcher {
  public:
   virtual ~Watcher() = default;
-  virtual void OnEvent(const EventPtr& event) = 0;
+  virtual void OnEvent(const Event& event) = 0;
   virtual void OnClosed(const Error& why) = 0;  // the session was deleted, its agent removed, or the gateway stops; nothing follows
 };
 using WatchId = uint64_t;
@@ -111,7 +110,8 @@ class Sessions {
   // {"id","title",...,"messages":[...]}: the last `limit` messages (0 = all).
   void Show(const AgentRef& agent, const std::string& session, size_t limit, Done<std::string> done);
   void Delete(const AgentRef& agent, const std::string& session, Done<> done);  // aborts what runs
-  void Compact(const AgentRef& agent, const std::string& session, Done<> done);  // Conflict while a turn runs
+  void Compact(const AgentRef& agent, const std::string& session, std::string actor, Done<> done);  // Conflict while a turn runs
+  void StopCompaction(const AgentRef& agent, const std::string& session);  // who asked for it has left; nothing to stop is no error
   void SetModel(const AgentRef& agent, const std::string& session, const std::string& model, std::optional<llm::ThinkingLevel> thinking, Done<Summary> done);
 
  private:

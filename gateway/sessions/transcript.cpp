@@ -12,7 +12,8 @@ constexpr size_t kTitleBytes = 60;
 
 // A user's message that holds results answers the message before it, and can't be parted from it.
 bool MayBegin(const llm::Message& message) {
-  return message.role == llm::Role::kAssistant || message.parts.empty() || !std::holds_alternative<llm::ToolResult>(message.parts.front());
+  return message.role == llm::Role::kAssistant ||
+         std::none_of(message.parts.begin(), message.parts.end(), [](const llm::Part& part) { return std::holds_alternative<llm::ToolResult>(part); });
 }
 
 size_t BytesOf(const llm::Part& part) {
@@ -28,15 +29,6 @@ size_t BytesOf(const llm::Message& message) {
   size_t bytes = 16;
   for (const llm::Part& part : message.parts) bytes += BytesOf(part);
   return bytes;
-}
-
-void Add(llm::Usage& to, const llm::Usage& usage) {
-  to.input += usage.input;
-  to.output += usage.output;
-  to.cache_read += usage.cache_read;
-  to.cache_write += usage.cache_write;
-  to.thinking += usage.thinking;
-  to.cost_usd += usage.cost_usd;
 }
 
 std::string TitleOf(std::string_view text) {
@@ -102,6 +94,10 @@ void Transcript::Apply(const Line& line) {
   } else if (const auto* dropped = std::get_if<Dropped>(&record)) {
     std::erase_if(waiting_, [&](const Said& waits) { return waits.prompt == dropped->prompt; });
   } else if (const auto* answered = std::get_if<Answered>(&record)) {
+    if (answered->message.parts.empty() && !answered->unfinished.empty()) {  // only what was spent
+      total_ += answered->usage;
+      return;
+    }
     open_calls_.clear();
     for (const llm::Part& part : answered->message.parts) {
       if (const auto* call = std::get_if<llm::ToolCall>(&part)) open_calls_.push_back(*call);
@@ -114,7 +110,7 @@ void Transcript::Apply(const Line& line) {
     } else {
       uncounted_bytes_ += BytesOf(answered->message);
     }
-    Add(total_, usage);
+    total_ += usage;
     if (!answered->message.parts.empty()) {
       messages_.emplace_back(answered->message);
       lines_.push_back(line_);
@@ -134,7 +130,7 @@ void Transcript::Apply(const Line& line) {
 }
 
 void Transcript::Replace(const Compacted& compacted) {
-  Add(total_, compacted.usage);
+  total_ += compacted.usage;
   const auto kept = static_cast<size_t>(std::lower_bound(lines_.begin(), lines_.end(), compacted.from) - lines_.begin());
   std::vector<llm::MessageRef> rest(messages_.begin() + static_cast<ptrdiff_t>(kept), messages_.end());
   std::vector<int64_t> rest_lines(lines_.begin() + static_cast<ptrdiff_t>(kept), lines_.end());

@@ -65,7 +65,6 @@ class Transcript {
   size_t uncounted_bytes_ = 0;
 };
 
-void Add(llm::Usage& to, const llm::Usage& usage);
 std::string TitleOf(std::string_view text);  // the first line, cut to 60 characters
 size_t BytesOf(const llm::Message& message);  // of its texts; an image counts as 4000
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/utf8.h"
 #include "gateway/metrics/metrics.h"
 #include "gateway/sessions/json_line.h"
 #include "gateway/sessions/system_prompt.h"
@@ -16,12 +15,7 @@ constexpr size_t kMaxAgentsMd = 32u << 10;
 constexpr size_t kWritingStep = 2048;  // bytes of a call's arguments between two events
 constexpr milliseconds kLongestWait{60'000};
 constexpr int kMaxWaits = 5;
-
-std::string Cut(std::string_view text, size_t limit) {
-  if (text.size() <= limit) return std::string(text);
-  const size_t end = CharacterStart(text, limit);
-  return std::string(text.substr(0, end)) + "\n[" + std::to_string(text.size() - end) + " more bytes]";
-}
+constexpr std::string_view kNotWritten = "the session can't be written";
 
 // A provider's trouble that may be over in a moment.
 bool MayPass(llm::ErrorClass kind) {
@@ -39,7 +33,11 @@ Turn::~Turn() {
 }
 
 void Turn::Begin() {
-  if (auto done = session_.Write(TurnBegun{said_.prompt, session_.transcript().turns() + 1}); !done) return End("error", "internal", done.error().message);
+  // Nothing may come between a call and its result, whatever could not be written before.
+  if (!CloseCalls("", "what came of it could not be recorded; it may have been done") || !session_.Write(TurnBegun{said_.prompt, session_.transcript().turns() + 1})) {
+    session_.GiveUpWaiting();
+    return End("error", "internal", std::string(kNotWritten));
+  }
   session_.BeginNumbering();
   session_.Emit("turn", JsonLine().Text("prompt", said_.prompt).Text("text", said_.text).Text("actor", said_.actor).Done(), said_.prompt);
   if (ended_) return;
@@ -56,7 +54,7 @@ void Turn::ReadAgentsMd() {
   call.arguments = R"({"path":"/workspace/AGENTS.md"})";
   reading_ = services_.tools.Run({session_.agent(), session_.id(), std::move(call)}, [](int, std::string_view) {}, [this](ToolOutcome outcome) {
     reading_ = 0;
-    session_.agents_md() = outcome.is_error ? "" : Cut(outcome.text, kMaxAgentsMd);
+    session_.agents_md() = outcome.is_error ? "" : CutText(outcome.text, kMaxAgentsMd);
     Ask();
   });
 }
@@ -76,6 +74,7 @@ bool Turn::TakeSteering() {
 void Turn::Ask() {
   if (ended_ || !TakeSteering()) return;
   if (steps_ >= kMaxSteps) return End("done", "max_steps", "");
+  if (session_.size() > Session::kOverfull) return End("error", "session_full", "the session's file has grown to " + std::to_string(session_.size() >> 20) + " MiB: begin a new one");
   const Transcript& transcript = session_.transcript();
   auto mind = MindOf(services_, session_.agent(), transcript.model(), transcript.thinking());
   if (!mind) return End("error", "denied", mind.error().message);
@@ -150,12 +149,14 @@ void Turn::OnWriting(int index, std::string_view name, size_t bytes) {
 
 // By value: the request, and with it the event, goes at once.
 void Turn::OnAnswer(llm::Stopped stopped) {
-  request_.reset();
+  const llm::Fold fold = std::move(*std::exchange(fold_, std::nullopt));  // whatever happens next, it is no answer on its way any more
   Answered answer;
   answer.model = model_;
-  answer.message = fold_->message();
+  answer.message = fold.message();
   answer.stop = llm::StopReasonName(stopped.reason);
-  answer.usage = fold_->usage();
+  answer.usage = fold.usage();
+  answer.usage += request_->unreported();
+  request_.reset();
   // Ids of the session's own: providers' repeat, or don't exist, and another provider may not take them.
   int64_t number = session_.transcript().calls();
   std::vector<llm::ToolCall> calls;
@@ -165,7 +166,7 @@ void Turn::OnAnswer(llm::Stopped stopped) {
       calls.push_back(*call);
     }
   }
-  for (const llm::ToolCallBroken& broken : fold_->broken()) answer.notes.push_back("Your call of " + broken.name + " was not run: " + broken.why);
+  for (const llm::ToolCallBroken& broken : fold.broken()) answer.notes.push_back("Your call of " + broken.name + " was not run: " + broken.why);
   const bool broken = !answer.notes.empty();
   if (auto done = session_.Write(std::move(answer)); !done) return End("error", "internal", done.error().message);
   if (!calls.empty()) {
@@ -179,7 +180,10 @@ void Turn::OnAnswer(llm::Stopped stopped) {
 
 void Turn::RunCalls(std::vector<llm::ToolCall> calls) {
   for (const llm::ToolCall& call : calls) {
-    session_.Emit("call", JsonLine().Text("id", call.id).Text("name", call.name).Raw("arguments", OneLine(call.arguments)).Done(), said_.prompt);
+    JsonLine shown;
+    shown.Text("id", call.id).Text("name", call.name).Raw("arguments", Shortened(call.arguments, kMaxShown));
+    if (call.arguments.size() > kMaxShown) shown.Number("bytes", static_cast<int64_t>(call.arguments.size()));
+    session_.Emit("call", shown.Done(), said_.prompt);
     if (ended_) return;
   }
   for (llm::ToolCall& call : calls) {
@@ -204,7 +208,7 @@ void Turn::OnResult(const std::string& id, ToolOutcome outcome) {
   const llm::ToolCall call = std::move(found->second.call);
   running_.erase(found);
   JsonLine shown;
-  shown.Text("id", call.id).Text("name", call.name).Bool("error", outcome.is_error).Text("text", Cut(outcome.text, kMaxShown));
+  shown.Text("id", call.id).Text("name", call.name).Bool("error", outcome.is_error).Text("text", CutText(outcome.text, kMaxShown));
   if (!outcome.diff.empty()) shown.Text("diff", outcome.diff);
   Resulted result{{call.id, call.name, std::move(outcome.text), std::move(outcome.images), outcome.is_error}, std::move(outcome.diff)};
   if (auto done = session_.Write(std::move(result)); !done) return End("error", "internal", done.error().message);
@@ -213,24 +217,36 @@ void Turn::OnResult(const std::string& id, ToolOutcome outcome) {
 }
 
 bool Turn::WriteUnfinished(const std::string& why) {
-  if (!fold_) return true;
   Answered answer;
   answer.model = model_;
-  for (const llm::Part& part : fold_->message().parts) {
-    if (std::holds_alternative<llm::Text>(part)) answer.message.parts.push_back(part);
-  }
   answer.unfinished = why;
-  answer.usage = fold_->usage();
+  if (fold_) {
+    for (const llm::Part& part : fold_->message().parts) {
+      if (std::holds_alternative<llm::Text>(part)) answer.message.parts.push_back(part);
+    }
+    answer.usage = fold_->usage();
+  }
+  if (request_) answer.usage += request_->unreported();
   fold_.reset();
+  request_.reset();
   if (answer.message.parts.empty() && answer.usage == llm::Usage{}) return true;
   return session_.Write(std::move(answer)).has_value();
 }
 
+bool Turn::CloseCalls(std::string_view running, std::string_view others) {
+  const std::map<std::string, Running> ended = std::exchange(running_, {});
+  for (const auto& [id, call] : ended) services_.tools.Cancel(call.id);
+  for (const llm::ToolCall& call : std::vector<llm::ToolCall>(session_.transcript().open_calls())) {
+    llm::ToolResult result{call.id, call.name, std::string(ended.contains(call.id) ? running : others), {}, true};
+    if (!session_.Write(Resulted{std::move(result), ""})) return false;
+  }
+  return true;
+}
+
 void Turn::OnFailed(llm::Failure failure) {
-  request_.reset();
   const bool content = fold_.has_value() && !fold_->message().parts.empty();
   const std::string kind(llm::ErrorClassName(failure.kind));
-  if (!WriteUnfinished(kind)) return End("error", "internal", "the session can't be written");
+  if (!WriteUnfinished(kind)) return End("error", "internal", std::string(kNotWritten));
   if (failure.kind == llm::ErrorClass::kContextLength && !content && !std::exchange(compacted_for_length_, true)) {
     auto mind = MindOf(services_, session_.agent(), session_.transcript().model(), session_.transcript().thinking());
     const size_t keep = BytesOf(*session_.transcript().messages().back());
@@ -254,12 +270,9 @@ bool Turn::TryLater(const llm::Failure& failure) {
 
 void Turn::Abort() {
   if (ended_) return;
-  request_.reset();  // cancelled, and said so in the audit
-  if (!WriteUnfinished("aborted")) return End("error", "internal", "the session can't be written");
-  for (const auto& [id, running] : std::exchange(running_, {})) {
-    services_.tools.Cancel(running.id);
-    llm::ToolResult result{id, running.call.name, "aborted by the user while it ran; it may have been done in part", {}, true};
-    if (auto done = session_.Write(Resulted{std::move(result), ""}); !done) return End("error", "internal", done.error().message);
+  // The request is cancelled with it, which the audit says.
+  if (!WriteUnfinished("aborted") || !CloseCalls("aborted by the user while it ran; it may have been done in part", "aborted by the user before it was run")) {
+    return End("error", "internal", std::string(kNotWritten));
   }
   End("aborted", "", "");
 }
@@ -271,7 +284,7 @@ void Turn::End(std::string_view outcome, std::string code, std::string message, 
   if (compaction_) past_compaction_ = std::move(compaction_);
   if (past_compaction_) past_compaction_->Cancel();
   if (reading_ != 0) services_.tools.Cancel(std::exchange(reading_, 0));
-  for (const auto& [id, running] : std::exchange(running_, {})) services_.tools.Cancel(running.id);
+  (void)CloseCalls("interrupted while it ran; it may have been done in part", "not run: the turn ended before");  // else before the next turn
   TurnEnded end = session_.Ending(said_.prompt);
   end.outcome = outcome;
   end.code = code;

@@ -49,7 +49,8 @@ class Turn {
   void OnAnswer(llm::Stopped stopped);
   void OnFailed(llm::Failure failure);
   bool TryLater(const llm::Failure& failure);
-  bool WriteUnfinished(const std::string& why);  // what there was of an answer that did not end well
+  bool WriteUnfinished(const std::string& why);  // what there was of an answer that did not end well; ends its request
+  bool CloseCalls(std::string_view running, std::string_view others);  // ends what runs, and gives every call without a result one that says so
   void RunCalls(std::vector<llm::ToolCall> calls);
   void OnResult(const std::string& id, ToolOutcome outcome);
   void End(std::string_view outcome, std::string code, std::string message, std::optional<std::chrono::milliseconds> retry_after = {});

@@ -131,6 +131,35 @@ TEST(DecoderTest, MoreCallsThanAnybodyNeedsAreRefused) {
   EXPECT_THAT(events, Not(Contains(StartsWith("run "))));
 }
 
+TEST(DecoderTest, SignaturesAreCountedAndOnlyThoseOfThoughtsKept) {
+  std::vector<std::string> events;
+  Decoder decoder(LlmApi::kAnthropicMessages, [&](const Event& event) { events.push_back(Describe(event)); });
+  decoder.Feed("data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\"}}\n\n");
+  const auto delta = [&](int index) {
+    decoder.Feed("data: {\"type\":\"content_block_delta\",\"index\":" + std::to_string(index) + ",\"delta\":{\"type\":\"signature_delta\",\"signature\":\"" +
+                 std::string(1 << 20, 's') + "\"}}\n\n");
+  };
+  for (int i = 1; i < 40; ++i) delta(i);
+  EXPECT_FALSE(decoder.ended());
+  for (int i = 0; i < 33; ++i) delta(0);
+  EXPECT_EQ(events.back(), "failed protocol: the answer is larger than 32 MiB");
+}
+
+TEST(DecoderTest, FiguresOfUsageAreBounded) {
+  const auto events = EventsOf(LlmApi::kOpenAiCompletions, {"data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}],"
+                                                           "\"usage\":{\"prompt_tokens\":9223372036854775807,\"completion_tokens\":-5}}\n\ndata: [DONE]\n\n"});
+  EXPECT_THAT(events, Contains("usage 1000000000000+0+0 -> 0 (0)"));
+}
+
+TEST(DecoderTest, ACallOfANameThatNoToolCanHaveIsBroken) {
+  for (const std::string& name : {std::string("functions.exec<|x|>"), std::string(65, 'n'), std::string("a b"), std::string("\xc3\xbc")}) {
+    const auto events = EventsOf(LlmApi::kOpenAiCompletions, {"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"function\":{\"name\":\"" + name +
+                                                             "\",\"arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n"});
+    EXPECT_THAT(events, Contains(StartsWith("broken 0 c "))) << name;
+    EXPECT_THAT(events, Not(Contains(StartsWith("run ")))) << name;
+  }
+}
+
 TEST(DecoderTest, DeepNestingDoesNotExhaustTheStack) {
   const std::string deep(200'000, '[');
   const std::string ends(200'000, ']');

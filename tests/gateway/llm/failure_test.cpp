@@ -67,9 +67,19 @@ TEST(FailureTest, WaitComesFromHeadersOrFromTheBody) {
 
 TEST(FailureTest, MessageIsOneShortLine) {
   const Failure failure = FailureOfAnswer(500, {}, "{\"error\":{\"message\":\"a\\nb\\u0007" + std::string(5000, 'x') + "\"}}", kNow);
-  EXPECT_THAT(failure.message, HasSubstr("status 500: a b x"));
-  EXPECT_LT(failure.message.size(), 700u);
-  EXPECT_EQ(failure.message.find('\n'), std::string::npos);
+  const std::string shown = Presentable(failure.message, Secret());
+  EXPECT_THAT(shown, HasSubstr("status 500: a b x"));
+  EXPECT_LT(shown.size(), 700u);
+  EXPECT_EQ(shown.find('\n'), std::string::npos);
+  EXPECT_THAT(Presentable(std::string(599, 'x') + "\xc3\xbc" + std::string(9, 'y'), Secret()), ::testing::EndsWith("xxx..."));
+}
+
+TEST(FailureTest, NoPartOfAKeyIsLeftWhereverTheMessageIsCut) {
+  const std::string key = "sk-canary-0123456789";
+  for (size_t before = 570; before < 620; ++before) {
+    const Failure failure = FailureOfAnswer(401, {}, "{\"error\":{\"message\":\"" + std::string(before, 'x') + key + "yyy\"}}", kNow);
+    EXPECT_EQ(Presentable(failure.message, Secret(key)).find("sk-"), std::string::npos) << before;
+  }
 }
 
 TEST(FailureTest, RedirectSaysWhatToDo) { EXPECT_THAT(FailureOfAnswer(302, {}, "", kNow).message, HasSubstr("set baseUrl")); }

@@ -5,10 +5,9 @@ namespace testing {
 DrivenSessions* DrivenSessions::current = nullptr;
 
 void DrivenSessions::Tell(sessions::Event event) {
-  const auto shared = std::make_shared<const sessions::Event>(std::move(event));
   const auto all = watchers;
   for (const auto& [id, watcher] : all) {
-    if (watchers.count(id) > 0) watcher->OnEvent(shared);
+    if (watchers.count(id) > 0) watcher->OnEvent(event);
   }
 }
 }  // namespace testing
@@ -66,7 +65,8 @@ void Sessions::Show(const AgentRef&, const std::string& session, size_t limit, D
   impl_->Answer("show " + session + " " + std::to_string(limit), done, std::string(R"({"id":"s1","messages":[]})"));
 }
 void Sessions::Delete(const AgentRef&, const std::string& session, Done<> done) { impl_->Answer("delete " + session, done); }
-void Sessions::Compact(const AgentRef&, const std::string& session, Done<> done) { impl_->Answer("compact " + session, done); }
+void Sessions::Compact(const AgentRef&, const std::string& session, std::string actor, Done<> done) { impl_->Answer("compact " + session + " " + actor, done); }
+void Sessions::StopCompaction(const AgentRef&, const std::string& session) { impl_->driven.calls.push_back("stop compaction " + session); }
 void Sessions::SetModel(const AgentRef&, const std::string& session, const std::string& model, std::optional<llm::ThinkingLevel> thinking, Done<Summary> done) {
   impl_->Answer("model " + session + Named(model, thinking), done, Some());
 }

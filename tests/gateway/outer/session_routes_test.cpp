@@ -153,7 +153,7 @@ TEST_F(SessionRoutesTest, EveryPlainRouteSaysItsPart) {
   }
   EXPECT_EQ(Ask("POST", kBase + "/sessions/s1/abort", R"({"prompt":"p7"})").status, 204);
   EXPECT_THAT(Driven([](DrivenSessions& driven) { return driven.calls; }),
-              ::testing::ElementsAre("list", "show s1 5", "show s1 0", "create", "create a/b low", "model s1 a/b", "delete s1", "abort", "compact s1", "abort"));
+              ::testing::ElementsAre("list", "show s1 5", "show s1 0", "create", "create a/b low", "model s1 a/b", "delete s1", "abort", "compact s1 owner", "abort"));
   EXPECT_THAT(Aborted(), ::testing::ElementsAre("", "p7"));
 }
 

@@ -125,7 +125,7 @@ TEST_F(EndingsTest, CompactionByHandIsRefusedWhileATurnRuns) {
   core_->On([&] { calls_->script["wait"] = {.hang = true}; });
   const Accepted first = Talk("one");
   Talk("two", first.session);
-  const auto compact = [&] { return Get<void>([&](Done<> done) { sessions_->Compact(Agent(), first.session, std::move(done)); }); };
+  const auto compact = [&] { return Get<void>([&](Done<> done) { sessions_->Compact(Agent(), first.session, "local", std::move(done)); }); };
   Eye& eye = NewEye();
   Begin(R"(CALL exec {"command":"wait"})", eye, first.session);
   ASSERT_TRUE(Eventually([&] { return !eye.Of("call").empty(); }));

@@ -42,8 +42,8 @@ void ScriptedCalls::Cancel(Id id) {
   open_.erase(found);
 }
 
-void Eye::OnEvent(const EventPtr& event) {
-  seen_.With([&](auto& seen) { seen.push_back({event->id, std::string(event->name), event->prompt, nlohmann::json::parse(event->data), event->ends}); });
+void Eye::OnEvent(const Event& event) {
+  seen_.With([&](auto& seen) { seen.push_back({event.id, std::string(event.name), event.prompt, nlohmann::json::parse(event.data), event.ends}); });
 }
 void Eye::OnClosed(const Error& why) { closed_.Set(why); }
 std::vector<Seen> Eye::All() const {

@@ -58,7 +58,7 @@ struct Seen {
 // One who watches, on the core thread; what he saw can be read from the test's.
 class Eye final : public Watcher {
  public:
-  void OnEvent(const EventPtr& event) override;
+  void OnEvent(const Event& event) override;
   void OnClosed(const Error& why) override;
 
   std::vector<Seen> All() const;

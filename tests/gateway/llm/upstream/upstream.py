@@ -5,11 +5,12 @@
 
 Paths: /v1/messages, /v1/chat/completions, /v1/responses, /v1beta/models/ID:streamGenerateContent (also /v1). A model's name is BEHAVIOUR or
 BEHAVIOUR:ARGUMENT:
-  obey (what the last message says: lines CALL NAME {...} are called; else it repeats it) | window:BYTES (obey, but refuses longer requests)
+  obey (what the last message says: lines SAY WORDS are said and lines CALL NAME {...} are called; else it repeats it) | window:BYTES (obey, but refuses longer requests)
   | tired:N (obey, but refuses the first N requests that bring a result, for 0.2 s each)
   instant | think | onetool | manytools | badtool | cuttool | paced:MS | tokens:N | refuse | maxtokens
   status:CODE | r429:SECONDS | r429na | overload | context | echokey | redirect | json200 | html200
   hang | hangheaders | slowfirst:MS | stall | cut | cutcall | empty | garbage | garbagesse | errorevent | errorlate | noend | pings | flood
+A conversation that a real provider would refuse is refused with 400, whatever the behaviour (rules.py).
 GET /stats tells what has come: {"requests": [{"api", "model", "headers", "body"}], "open": n, "aborted": n}. POST /reset forgets it.
 """
 import asyncio
@@ -21,7 +22,9 @@ import sys
 import time
 import urllib.parse
 
-STATS = {"requests": [], "open": 0, "aborted": 0, "peak": 0, "connections": 0, "sent": 0}
+from rules import broken_rule
+
+STATS = {"requests": [], "broken": [], "open": 0, "aborted": 0, "peak": 0, "connections": 0, "sent": 0}
 
 
 class Aborted(ConnectionError):
@@ -239,6 +242,9 @@ async def answer(d, behaviour, argument, request, reply, send, abort):
     """One answer. `reply(status, headers, body)` or, after it with body None, `send(bytes)` step by step."""
     stream = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
     refuse = lambda status, kind, message, **headers: reply(status, {"content-type": "application/json", **headers}, json.dumps(d.refusal(kind, message)).encode())
+    if rule := broken_rule(request["api"], request["body"]):
+        STATS["broken"].append(rule)
+        return await refuse(400, "invalid_request_error", rule)
     if behaviour == "status":
         return await refuse(int(argument), "api_error", "as asked")
     if behaviour == "r429":
@@ -295,6 +301,11 @@ async def answer(d, behaviour, argument, request, reply, send, abort):
         return await send(d.end("length" if behaviour == "cuttool" else "tools"))
     if behaviour in ("obey", "window", "tired"):
         calls = [] if request["has_result"] else re.findall(r"^CALL (\S+) (\{.*\})$", request["last"], re.M)
+        words = [] if request["has_result"] else re.findall(r"^SAY (.*)$", request["last"], re.M)
+        if calls and words:
+            await send(d.open_text())
+            await send(d.text("\n".join(words)))
+            await send(d.close_text())
         for i, (name, args) in enumerate(calls):
             await send(d.call(i, name, args))
         if calls:
@@ -375,7 +386,7 @@ async def one(reader, writer, seen):
     raw = await reader.readexactly(int(headers.get("content-length", "0")))
     if path in ("/stats", "/reset"):
         if path == "/reset":
-            STATS.update(requests=[], tired=0, aborted=0, peak=0, connections=0, sent=0)
+            STATS.update(requests=[], broken=[], tired=0, aborted=0, peak=0, connections=0, sent=0)
         text = json.dumps(STATS).encode()
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(text) + text)
         await writer.drain()
@@ -414,7 +425,7 @@ async def one(reader, writer, seen):
     behaviour, _, argument = model.partition(":")
     STATS["open"] += 1
     STATS["peak"] = max(STATS["peak"], STATS["open"])
-    request = {"headers": headers, "body": body, "has_result": has_result(body),
+    request = {"api": api, "headers": headers, "body": body, "has_result": has_result(body),
                "last": "\n".join(texts((body.get("messages") or body.get("contents") or body.get("input") or [])[-1:]))}
     work = asyncio.ensure_future(answer(make(model), behaviour, argument, request, reply, send, abort))
     gone = asyncio.ensure_future(reader.read(1))  # a client sends nothing while it waits
