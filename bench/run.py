@@ -333,18 +333,21 @@ def thinker(name, model):
 def talk():
     for name, model in (("t1", "instant"), ("t2", "tool"), ("t3", "tokens1000")):
         thinker(name, model)
-    figures = {key: ([], []) for key in ("first50", "first99", "turn", "tool", "bytes")}
+    figures = {key: ([], []) for key in ("first50", "first99", "new50", "new99", "turn", "tool", "bytes")}
     for _ in range(ROUNDS):
         direct = talker("", "instant", 300, direct=True)
-        through = talker("t1", "instant", 300)
-        for key, field in (("first50", "first_p50_ms"), ("first99", "first_p99_ms"), ("turn", "p50_ms")):
+        through = talker("t1", "instant", 300, session=new_session("t1"))
+        anew = talker("t1", "instant", 300)
+        for key, field, result in (("first50", "first_p50_ms", through), ("first99", "first_p99_ms", through), ("turn", "p50_ms", through),
+                                   ("new50", "first_p50_ms", anew), ("new99", "first_p99_ms", anew)):
             figures[key][0].append(direct[field])
-            figures[key][1].append(through[field])
+            figures[key][1].append(result[field])
         figures["tool"][0].append(2 * direct["p50_ms"])
         figures["tool"][1].append(talker("t2", "tool", 100)["p50_ms"])
         figures["bytes"][0].append(talker("", "tokens1000", 3, direct=True)["bytes"])
         figures["bytes"][1].append(talker("t3", "tokens1000", 3)["bytes"])
-    names = {"first50": ("first_byte_p50", "ms"), "first99": ("first_byte_p99", "ms"), "turn": ("turn_without_tool_p50", "ms"), "tool": ("turn_with_one_exec_p50", "ms"),
+    names = {"first50": ("first_byte_p50", "ms"), "first99": ("first_byte_p99", "ms"), "new50": ("first_byte_new_session_p50", "ms"), "new99": ("first_byte_new_session_p99", "ms"),
+             "turn": ("turn_without_tool_p50", "ms"), "tool": ("turn_with_one_exec_p50", "ms"),
              "bytes": ("bytes_of_1000_tokens", "B")}
     for key, (floor, value) in figures.items():
         report(names[key][0], names[key][1], statistics.median(value), statistics.median(floor), ROUNDS)

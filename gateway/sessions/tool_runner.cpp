@@ -142,7 +142,7 @@ class ToolRunner::Running final : public CallSink {
     keeping_ = true;
     ended_ = false;
     command_ = result_;
-    plan_ = PlanLog("/tmp/beige-exec-" + result_.call_id + ".log", output_.gathered().size());
+    plan_ = PlanLog(runner_.NextLog(call_.agent.uid), output_.gathered().size());
     input_ = output_.gathered();
     CallRequest request = Request();
     request.kind = CallKind::kCoreTool;
@@ -215,6 +215,8 @@ ToolRunner::Id ToolRunner::Run(Call call, std::function<void(int, std::string_vi
   running_.emplace(id, std::make_unique<Running>(*this, id, std::move(call), std::move(on_output), std::move(on_done)));
   return id;
 }
+
+std::string ToolRunner::NextLog(const std::string& agent_uid) { return "/tmp/beige-exec-" + std::to_string(logs_[agent_uid]++ % kLogs + 1) + ".log"; }
 
 void ToolRunner::Cancel(Id id) { running_.erase(id); }
 

@@ -51,6 +51,11 @@ class ToolRunner {
 
  private:
   class Running;
+  // Where the next long output is kept: the last few are, since /tmp is memory.
+  static constexpr uint32_t kLogs = 8;
+  std::string NextLog(const std::string& agent_uid);
+
+  std::map<std::string, uint32_t> logs_;  // of each agent, how many there were
   Loop& loop_;
   CallService& calls_;
   Id last_ = 0;

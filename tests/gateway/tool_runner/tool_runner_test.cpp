@@ -162,6 +162,14 @@ TEST_F(ToolRunnerTest, ALongOutputIsKeptInAFileThatTheAgentCanRead) {
   EXPECT_EQ(Text("exec", {{"command", "wc -l < " + file}}), "20000\n[exit code 0]");
 }
 
+TEST_F(ToolRunnerTest, OnlyTheLastLongOutputsAreKept) {
+  for (int i = 0; i < 9; ++i) {
+    const std::string log = "/tmp/beige-exec-" + std::to_string(i % 8 + 1) + ".log";
+    EXPECT_THAT(Run("exec", {{"command", "echo run" + std::to_string(i) + "; seq 1 20000"}}).text, HasSubstr(log));
+  }
+  EXPECT_EQ(Text("exec", {{"command", "head -n 1 /tmp/beige-exec-1.log; rm -f /tmp/beige-exec-?.log"}}), "run8\n[exit code 0]");
+}
+
 TEST_F(ToolRunnerTest, AGrantedToolGetsItsArgumentsAndStdin) {
   const auto outcome = Run("kv", {{"args", {"get", "a b"}}, {"stdin", std::string(200000, 'x') + "\n"}});
   EXPECT_THAT(outcome.text, HasSubstr(" of 200013 bytes left out; all of it is in /tmp/beige-exec-"));
