@@ -28,6 +28,13 @@ Result<Loaded> LoadSession(const std::string& path, const std::string& agent_uid
 // line and its end where that is enough.
 Result<std::vector<Summary>> ListSessions(const std::string& directory, const std::string& agent_uid);
 
+// Sessions that a gateway has left with detached prompts, of all agents: by their marks, so that old ones cost no more than their names.
+struct Left {
+  AgentRef agent;
+  std::string id;
+};
+std::vector<Left> FindLeft(const std::string& sessions);
+
 std::string SummaryJson(const Summary& summary);
 // The summary's members and "messages": the last `limit` (0 = all) of what was said, called and answered.
 Result<std::string> ShowSession(const std::string& path, const std::string& agent_uid, const Summary& summary, size_t limit);

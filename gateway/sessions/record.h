@@ -31,7 +31,7 @@ struct Said {  // accepted; its turn may come much later
   bool detach = false;  // runs although nobody waits for it any more, after a restart too
 };
 
-struct TurnBegun {  // the prompt becomes part of the conversation
+struct TurnBegun {  // the prompt becomes part of the conversation; once more for the same one: its turn goes on after a restart
   std::string prompt;
   int64_t turn = 0;
 };

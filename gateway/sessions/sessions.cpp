@@ -16,6 +16,7 @@ namespace beige::sessions {
 namespace {
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kKeepIdle{60};
+constexpr size_t kOpenedEachTick = 16;
 constexpr size_t kMaxText = 1u << 20;
 using Key = std::pair<std::string, std::string>;  // the agent's uid, the session's id
 }  // namespace
@@ -26,6 +27,7 @@ struct Sessions::Impl {
   Impl(Loop& loop, const Clock& clock, const HomePaths& home, Roster& roster, CallService& calls, AuditLog& audit, GatewayMetrics& metrics, llm::Llm& models)
       : paths(home), tools(loop, calls), disk(loop), services{loop, clock, roster, audit, metrics, models, tools, disk}, tick(loop) {
     tick.StartEvery(kTick, [this] { Tick(); });
+    disk.Run([directory = paths.Sessions()] { return FindLeft(directory); }, [this](std::vector<Left> found) { left = std::move(found); });
   }
 
   std::string Directory(const AgentRef& agent) const { return paths.SessionsDir(agent.key()); }
@@ -53,7 +55,30 @@ struct Sessions::Impl {
 
   Session* Put(const AgentRef& agent, const std::string& id, Transcript transcript, std::shared_ptr<LogFile> file) {
     auto session = std::make_unique<Session>(services, agent, id, std::move(transcript), std::move(file));
+    if (session->holds() && CanWork(agent)) session->Release();
     return (open[{agent.uid, id}] = std::move(session)).get();
+  }
+
+  // A detached prompt has nobody who would see that its calls fail while the sandbox still comes up.
+  bool CanWork(const AgentRef& agent) const {
+    if (!services.config || !services.roster.StandingOf(agent.uid)) return false;
+    const auto mind = MindOf(services, agent, "", "");
+    return mind && (mind->agent.connected || (mind->agent.grant.core_tools.empty() && mind->agent.grant.tools.empty()));
+  }
+
+  // A few at a time: each reads a file and begins a turn.
+  void OpenLeft(const std::function<bool(const AgentRef&)>& can_work) {
+    std::vector<Left> now;
+    std::erase_if(left, [&](const Left& one) {
+      if (now.size() >= kOpenedEachTick || !can_work(one.agent)) return false;
+      now.push_back(one);
+      return true;
+    });
+    for (const Left& one : now) {
+      With(one.agent, one.id, [one](const Result<Session*>& session) {
+        if (!session) LogWarn("a session with prompts that wait can't be read", {{"session", one.id}, {"error", session.error().message}});
+      });
+    }
   }
 
   Result<Session*> Make(const AgentRef& agent, const std::string& id) {
@@ -73,6 +98,13 @@ struct Sessions::Impl {
 
   void Tick() {
     const SteadyTime now = services.clock.Now();
+    std::map<std::string, bool> known;  // asked once an agent
+    const auto can_work = [&](const AgentRef& agent) {
+      const auto [at, first] = known.try_emplace(agent.uid, false);
+      if (first) at->second = CanWork(agent);
+      return at->second;
+    };
+    if (!left.empty()) OpenLeft(can_work);
     for (auto it = open.begin(); it != open.end();) {
       Session& session = *it->second;
       if (!services.roster.StandingOf(session.agent().uid)) {
@@ -80,6 +112,7 @@ struct Sessions::Impl {
         it = open.erase(it);
         continue;
       }
+      if (session.holds() && can_work(session.agent())) session.Release();
       const auto idle = session.IdleSince();
       it = idle && now - *idle > kKeepIdle ? open.erase(it) : std::next(it);
     }
@@ -94,6 +127,7 @@ struct Sessions::Impl {
   std::map<Key, std::unique_ptr<Session>> open;
   std::map<Key, std::vector<Waiter>> loading;
   std::vector<std::unique_ptr<Session>> gone;
+  std::vector<Left> left;  // not opened yet
   std::map<WatchId, Key> watches;
   WatchId last_watch = 0;
 };
@@ -103,7 +137,7 @@ Sessions::Sessions(Loop& loop, const Clock& clock, const HomePaths& paths, Roste
     : impl_(std::make_unique<Impl>(loop, clock, paths, roster, calls, audit, metrics, models)) {}
 
 Sessions::~Sessions() {
-  for (const auto& [key, session] : impl_->open) session->Close({Code::kUnavailable, "the gateway is stopping"});
+  for (const auto& [key, session] : impl_->open) session->Stop({Code::kUnavailable, "the gateway is stopping"});
 }
 
 void Sessions::SetConfig(std::shared_ptr<const GatewayConfig> config, std::vector<std::shared_ptr<const ToolManifest>> tools) {

@@ -82,6 +82,20 @@ void Transcript::Take(const std::string& prompt) {
   waiting_.erase(found);
 }
 
+bool Transcript::HasDetached() const {
+  return running_detached_ || std::any_of(waiting_.begin(), waiting_.end(), [](const Said& said) { return said.detach; });
+}
+
+void Transcript::Begin(const std::string& prompt) {
+  resumed_ = running_ == prompt;
+  if (resumed_) return;
+  running_ = prompt;
+  running_detached_.reset();
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const Said& said) { return said.prompt == prompt; });
+  if (found != waiting_.end() && found->detach) running_detached_ = Said{prompt, found->actor, found->text, {}, found->steer, true};
+  Take(prompt);
+}
+
 void Transcript::Apply(const Line& line) {
   next_line_ = std::max(next_line_, line.n) + 1;
   line_ = line.n;
@@ -94,8 +108,7 @@ void Transcript::Apply(const Line& line) {
     if (title_.empty()) title_ = TitleOf(said->text);
     waiting_.push_back(*said);
   } else if (const auto* turn = std::get_if<TurnBegun>(&record)) {
-    Take(turn->prompt);
-    running_ = turn->prompt;
+    Begin(turn->prompt);
     turns_ = turn->turn;
   } else if (const auto* steered = std::get_if<Steered>(&record)) {
     Take(steered->prompt);
@@ -125,6 +138,7 @@ void Transcript::Apply(const Line& line) {
     Told(resulted->result);
   } else if (std::holds_alternative<TurnEnded>(record)) {
     running_.clear();
+    running_detached_.reset();
   } else if (const auto* set = std::get_if<ModelSet>(&record)) {
     model_ = set->model;
     thinking_ = set->thinking;

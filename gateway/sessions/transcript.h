@@ -32,6 +32,10 @@ class Transcript {
 
   const std::deque<Said>& waiting() const { return waiting_; }  // accepted, neither begun nor dropped
   const std::string& running() const { return running_; }       // prompt of a turn without an end; "" = none
+  // That prompt, when nobody needs to wait for it (`detach`); its images are in the conversation only.
+  const std::optional<Said>& running_detached() const { return running_detached_; }
+  bool HasDetached() const;                                     // one that runs or waits
+  bool resumed() const { return resumed_; }                     // that turn was begun more than once
   const std::vector<llm::ToolCall>& open_calls() const { return open_calls_; }  // without a result
 
   const std::vector<llm::MessageRef>& messages() const { return messages_; }
@@ -44,6 +48,7 @@ class Transcript {
   std::vector<llm::MessageRef> Before(int64_t line) const;  // what the summary is to replace
 
  private:
+  void Begin(const std::string& prompt);
   void Take(const std::string& prompt);  // out of waiting_ and into the conversation, as the user's
   void Told(llm::Part part);
   void Replace(const Compacted& compacted);
@@ -56,6 +61,8 @@ class Transcript {
   llm::Usage total_;
   std::deque<Said> waiting_;
   std::string running_;
+  std::optional<Said> running_detached_;
+  bool resumed_ = false;
   std::vector<llm::ToolCall> open_calls_;
   std::vector<llm::MessageRef> messages_;
   std::vector<int64_t> lines_;  // of each message: the record that began it

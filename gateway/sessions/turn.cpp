@@ -31,7 +31,8 @@ bool MayPass(llm::ErrorClass kind) {
 }
 }  // namespace
 
-Turn::Turn(Session& session, Said said) : session_(session), services_(session.services()), said_(std::move(said)), wait_(services_.loop) {}
+Turn::Turn(Session& session, Said said, bool resumes)
+    : session_(session), services_(session.services()), said_(std::move(said)), resumes_(resumes), wait_(services_.loop) {}
 
 Turn::~Turn() {
   if (reading_ != 0) services_.tools.Cancel(reading_);
@@ -39,8 +40,8 @@ Turn::~Turn() {
 }
 
 void Turn::Begin() {
-  if (auto done = session_.Write(TurnBegun{said_.prompt, session_.transcript().turns() + 1}); !done) return End("error", "internal", done.error().message);
-  session_.BeginNumbering();
+  if (auto done = session_.Write(TurnBegun{said_.prompt, session_.transcript().turns() + (resumes_ ? 0 : 1)}); !done) return End("error", "internal", done.error().message);
+  if (!resumes_) session_.BeginNumbering();
   session_.Emit("turn", JsonLine().Text("prompt", said_.prompt).Text("text", said_.text).Text("actor", said_.actor).Done(), said_.prompt);
   if (ended_) return;
   session_.agents_md() ? Ask() : ReadAgentsMd();

@@ -23,12 +23,13 @@ class Turn {
   static constexpr size_t kMaxShown = 8192;    // bytes of a result in its event
   static constexpr size_t kMaxOutput = 65536;  // bytes of one call's output events
 
-  Turn(Session& session, Said said);
+  Turn(Session& session, Said said, bool resumes);  // resumes: it was begun by a gateway that is gone
   ~Turn();
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
   const std::string& prompt() const { return said_.prompt; }
+  bool detached() const { return said_.detach; }
   void Begin();
   void Abort();
 
@@ -57,6 +58,7 @@ class Turn {
   Session& session_;
   Services& services_;
   const Said said_;
+  const bool resumes_;
   std::unique_ptr<ModelRequest> request_;
   std::unique_ptr<Compaction> compaction_;
   std::unique_ptr<Compaction> past_compaction_;

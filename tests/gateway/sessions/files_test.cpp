@@ -1,8 +1,5 @@
 // What stays on disk, over stops and crashes.
-#include <fstream>
-
 #include "base/files.h"
-#include "gateway/sessions/record.h"
 #include "tests/gateway/sessions/sessions_fixture.h"
 
 namespace beige::sessions {
@@ -12,20 +9,11 @@ using testing::Eventually;
 
 class FilesTest : public SessionsTest {
  protected:
-  // A session's file as a crash leaves it.
-  void Leave(const std::string& id, const std::vector<Record>& records, const std::string& torn = "") {
-    ASSERT_TRUE(MakeDirs(core_->paths().SessionsDir(Agent().key()), 0700));
-    std::ofstream file(File(id), std::ios::binary);
-    int64_t n = 0;
-    for (const Record& record : records) file << EncodeLine({++n, "2026-11-30T00:00:00.000Z", record});
-    file << torn;
-  }
   std::vector<Summary> List() {
     auto listed = Get<std::vector<Summary>>([&](Done<std::vector<Summary>> done) { sessions_->List(Agent(), std::move(done)); });
     EXPECT_TRUE(listed);
     return listed ? *listed : std::vector<Summary>();
   }
-  static Begun First(const std::string& id, const std::string& uid = Agent().uid) { return {id, "default", "a1", uid}; }
   static Answered Calls(const std::string& id) {
     Answered answer;
     answer.message.parts = {llm::ToolCall{id, "exec", R"({"command":"rm"})", "", std::nullopt}};
@@ -58,16 +46,6 @@ TEST_F(FilesTest, ACallOfACrashIsNeverRunAgainAndTheModelHearsOfIt) {
   EXPECT_NE(shown.dump().find(R"("code":"interrupted")"), std::string::npos);
   Talk("a third", "crashed");
   EXPECT_EQ(Show("crashed")["turns"], 3);
-}
-
-TEST_F(FilesTest, WhoDidNotWaitIsAnsweredAfterARestartAndWhoLeftIsNot) {
-  Grant({"obey"});
-  Leave("waits", {First("waits"), Said{"p1", "local", "gone", {}}, Said{"p2", "local", "still wanted", {}, false, true}});
-  Eye& eye = NewEye();
-  ASSERT_TRUE(Get<WatchId>([&](Done<WatchId> done) { sessions_->Watch(Agent(), "waits", "", &eye, std::move(done)); }));
-  ASSERT_TRUE(Eventually([&] { return eye.Ended("p2"); }));
-  EXPECT_EQ(LastBody()["messages"].size(), 1u);
-  EXPECT_EQ(LastBody()["messages"][0]["content"][0]["text"], "still wanted");
 }
 
 TEST_F(FilesTest, SessionsOfAnEarlierAgentOfThatNameAreNotThisOnes) {
