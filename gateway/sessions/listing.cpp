@@ -181,7 +181,7 @@ Result<std::string> ShowSession(const std::string& path, const std::string& agen
     const size_t end = std::min(rest.find('\n'), rest.size());
     const auto line = DecodeLine(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (!line) continue;
+    if (!line || std::holds_alternative<Partial>(line->record)) continue;  // the answer's own record has it all
     if (const auto* begun = std::get_if<Begun>(&line->record)) {
       ours = begun->agent_uid == agent_uid;
       continue;

@@ -55,6 +55,13 @@ struct Answered {
   llm::Usage usage;
 };
 
+// A piece of an answer that is on its way. Superseded by the answer's own record; without one, this is all that a crash has left of it.
+struct Partial {
+  std::string model;
+  int64_t part = 0;  // which text of the answer it goes on with
+  std::string text;
+};
+
 struct Resulted {  // of one call of the answer before
   llm::ToolResult result;
   std::string diff;
@@ -84,7 +91,7 @@ struct Compacted {
   llm::Usage usage;
 };
 
-using Record = std::variant<Begun, Said, TurnBegun, Steered, Dropped, Answered, Resulted, TurnEnded, ModelSet, Compacted>;
+using Record = std::variant<Begun, Said, TurnBegun, Steered, Dropped, Answered, Partial, Resulted, TurnEnded, ModelSet, Compacted>;
 
 struct Line {
   int64_t n = 0;

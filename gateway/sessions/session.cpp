@@ -15,6 +15,7 @@ namespace {
 // Events of a session that was read from its file can't go on where those of an earlier run were.
 constexpr int64_t kAfterReading = 1'000'000;
 
+constexpr const char* kGoOn = "The gateway stopped in the middle of your answer. Go on with it.";
 constexpr const char* kInterrupted = "the gateway stopped in the middle of this turn";
 
 std::string Level(const std::optional<llm::ThinkingLevel>& thinking) { return thinking ? std::string(llm::ThinkingLevelName(*thinking)) : ""; }
@@ -31,6 +32,12 @@ Session::~Session() { *alive_ = false; }
 void Session::Repair() {
   for (const llm::ToolCall& call : std::vector<llm::ToolCall>(transcript_.open_calls())) {
     (void)Write(Resulted{{call.id, call.name, "interrupted: the gateway stopped while this ran; it may have been done in part, in whole or not at all", {}, true}, ""});
+  }
+  if (auto cut = transcript_.cut_answer()) {
+    cut->unfinished = "interrupted";
+    // The model is the next to speak then, in a turn that goes on.
+    if (transcript_.running_detached() && !transcript_.resumed()) cut->notes = {kGoOn};
+    (void)Write(*std::move(cut));
   }
   resume_ = MayResume();
   if (!resume_ && !transcript_.running().empty()) EndLeft("error", "interrupted", kInterrupted);
@@ -76,7 +83,8 @@ Result<> Session::Write(Record record) {
     LogError("session not written", {{"agent", agent_.key().ToString()}, {"session", id_}, {"error", done.error().message}});
     return Fail(Code::kUnavailable, "session " + id_ + " can't be written: " + done.error().message);
   }
-  services_.disk.SyncSoon(file_);
+  // Pieces are for a gateway that ends; not worth a sync each of hundreds of streams for a host that does.
+  if (!std::holds_alternative<Partial>(line.record)) services_.disk.SyncSoon(file_);
   transcript_.Apply(line);
   touched_ = services_.clock.Now();
   if (file_->marked() && !transcript_.HasDetached()) file_->Unmark();
@@ -269,7 +277,7 @@ void Session::Stop(const Error& why) {
   for (const Said& said : std::deque<Said>(transcript_.waiting())) {
     if (!said.detach) (void)Abort(said.prompt);
   }
-  if (turn_ && !turn_->detached()) turn_->Abort();
+  if (turn_) turn_->detached() ? turn_->Leave() : turn_->Abort();
   TellClosed(why);
 }
 

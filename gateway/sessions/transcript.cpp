@@ -53,12 +53,22 @@ Transcript Transcript::Read(std::string_view file) {
     const size_t end = std::min(file.find('\n'), file.size());
     if (auto line = DecodeLine(file.substr(0, end))) {
       out.Apply(*line);
+      if (const auto* partial = std::get_if<Partial>(&line->record)) out.Gather(*partial);
     } else {
       ++out.next_line_;
     }
     file.remove_prefix(std::min(end + 1, file.size()));
   }
   return out;
+}
+
+void Transcript::Gather(const Partial& partial) {
+  if (!cut_answer_) cut_answer_.emplace();
+  cut_answer_->model = partial.model;
+  std::vector<llm::Part>& parts = cut_answer_->message.parts;
+  if (parts.empty() || std::exchange(cut_part_, partial.part) != partial.part) parts.emplace_back(llm::Text{});
+  std::get<llm::Text>(parts.back()).text += partial.text;
+  cut_part_ = partial.part;
 }
 
 // As the user's, into the last message when that is the user's too: dialects differ in what they make of two in a row.
@@ -87,6 +97,7 @@ bool Transcript::HasDetached() const {
 }
 
 void Transcript::Begin(const std::string& prompt) {
+  cut_answer_.reset();
   resumed_ = running_ == prompt;
   if (resumed_) return;
   running_ = prompt;
@@ -116,6 +127,7 @@ void Transcript::Apply(const Line& line) {
     std::erase_if(waiting_, [&](const Said& waits) { return waits.prompt == dropped->prompt; });
   } else if (const auto* answered = std::get_if<Answered>(&record)) {
     open_calls_.clear();
+    cut_answer_.reset();
     for (const llm::Part& part : answered->message.parts) {
       if (const auto* call = std::get_if<llm::ToolCall>(&part)) open_calls_.push_back(*call);
     }
@@ -139,6 +151,7 @@ void Transcript::Apply(const Line& line) {
   } else if (std::holds_alternative<TurnEnded>(record)) {
     running_.clear();
     running_detached_.reset();
+    cut_answer_.reset();
   } else if (const auto* set = std::get_if<ModelSet>(&record)) {
     model_ = set->model;
     thinking_ = set->thinking;

@@ -32,7 +32,7 @@ bool MayPass(llm::ErrorClass kind) {
 }  // namespace
 
 Turn::Turn(Session& session, Said said, bool resumes)
-    : session_(session), services_(session.services()), said_(std::move(said)), resumes_(resumes), wait_(services_.loop) {}
+    : session_(session), services_(session.services()), said_(std::move(said)), resumes_(resumes), kept_(session), wait_(services_.loop) {}
 
 Turn::~Turn() {
   if (reading_ != 0) services_.tools.Cancel(reading_);
@@ -125,6 +125,7 @@ void Turn::OnEvent(const llm::Event& event) {
   if (!fold_) fold_.emplace(LlmApi::kOpenAiCompletions);
   fold_->Add(event);
   if (const auto* text = std::get_if<llm::TextDelta>(&event)) {
+    kept_.Add(model_, static_cast<int64_t>(fold_->message().parts.size()), text->text);
     session_.Emit("text", JsonLine().Text("text", text->text).Done(), said_.prompt);
   } else if (const auto* thought = std::get_if<llm::ThinkingDelta>(&event)) {
     session_.Emit("thinking", JsonLine().Text("text", thought->text).Done(), said_.prompt);
@@ -152,6 +153,7 @@ void Turn::OnWriting(int index, std::string_view name, size_t bytes) {
 // By value: the request, and with it the event, goes at once.
 void Turn::OnAnswer(llm::Stopped stopped) {
   request_.reset();
+  kept_.Forget();
   Answered answer;
   answer.model = model_;
   answer.message = fold_->message();
@@ -215,6 +217,7 @@ void Turn::OnResult(const std::string& id, ToolOutcome outcome) {
 
 bool Turn::WriteUnfinished(const std::string& why) {
   if (!fold_) return true;
+  kept_.Forget();
   Answered answer;
   answer.model = model_;
   for (const llm::Part& part : fold_->message().parts) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gateway/llm/fold.h"
+#include "gateway/sessions/answer_keeper.h"
 #include "gateway/sessions/compaction.h"
 #include "gateway/sessions/model_request.h"
 #include "gateway/sessions/session.h"
@@ -32,6 +33,7 @@ class Turn {
   bool detached() const { return said_.detach; }
   void Begin();
   void Abort();
+  void Leave() { kept_.Save(); }  // to a later gateway, as a crash would, but with all that there is
 
  private:
   struct Running {
@@ -63,6 +65,7 @@ class Turn {
   std::unique_ptr<Compaction> compaction_;
   std::unique_ptr<Compaction> past_compaction_;
   std::optional<llm::Fold> fold_;
+  AnswerKeeper kept_;
   std::string model_;  // that answers
   std::map<int, std::pair<std::string, size_t>> writing_;
   std::map<std::string, Running> running_;  // by the call's id

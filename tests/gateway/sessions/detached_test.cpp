@@ -87,6 +87,15 @@ TEST_F(DetachedTest, ATurnThatWasInterruptedGoesOnOnceAndDoesNothingTwice) {
   EXPECT_EQ(Asked(), 1u);
 }
 
+TEST_F(DetachedTest, AnAnswerThatWasCutIsGoneOnWith) {
+  Leave("cut", {First("cut"), Detached("p1", "tell me"), TurnBegun{"p1", 1}, Partial{"up/obey", 1, "It was"}});
+  Restart();
+  Grant({"obey"}, {});
+  ASSERT_TRUE(Done("cut"));
+  EXPECT_EQ(LastBody()["messages"][1]["content"][0]["text"], "It was");
+  EXPECT_NE(LastBody()["messages"][2].dump().find("Go on with it."), std::string::npos);
+}
+
 TEST_F(DetachedTest, WhoSpeaksBeforeItGoesOnDecides) {
   Leave("runs", {First("runs"), Detached("p1", "clean up"), TurnBegun{"p1", 1}});
   Restart();

@@ -48,6 +48,46 @@ TEST_F(FilesTest, ACallOfACrashIsNeverRunAgainAndTheModelHearsOfIt) {
   EXPECT_EQ(Show("crashed")["turns"], 3);
 }
 
+TEST_F(FilesTest, TheTextOfAnAnswerThatACrashCutIsThere) {
+  Grant({"obey"});
+  Leave("cut", {First("cut"), Said{"p1", "local", "tell me", {}}, TurnBegun{"p1", 1}, Partial{"up/obey", 1, "It was "}, Partial{"up/obey", 1, "a dark"}, Partial{"up/obey", 3, "And then"}},
+        R"({"v":1,"n":7,"ts":"2026)");
+  const json shown = Show("cut");
+  ASSERT_EQ(shown["messages"].size(), 4u) << shown;  // prompt, turn, answer, end
+  EXPECT_EQ(shown["messages"][2]["unfinished"], "interrupted");
+  EXPECT_EQ(shown["messages"][2]["model"], "up/obey");
+  EXPECT_EQ(shown["messages"][2]["parts"], (json{{{"type", "text"}, {"text", "It was a dark"}}, {{"type", "text"}, {"text", "And then"}}}));
+  Talk("go on", "cut");
+  EXPECT_EQ(LastBody()["messages"][1]["content"][0]["text"], "It was a dark");
+  EXPECT_EQ(Show("cut")["messages"].size(), 8u);
+}
+
+TEST_F(FilesTest, ALongAnswerIsWrittenDownWhileItComesAndShownOnce) {
+  Grant({"paced:20"});
+  Eye& eye = NewEye();
+  const Accepted accepted = Begin("talk", eye);
+  const auto pieces = [&] {
+    const std::string text = ReadFile(File(accepted.session)).value_or("");
+    std::string out;
+    for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+      const auto line = DecodeLine(std::string_view(text).substr(at, text.find('\n', at) - at));
+      if (const auto* partial = line ? std::get_if<Partial>(&line->record) : nullptr) out += partial->text + "|";
+    }
+    return out;
+  };
+  ASSERT_TRUE(Eventually([&] { return !pieces().empty(); }));
+  EXPECT_TRUE(pieces().starts_with("tok0 tok1 ")) << pieces();
+  EXPECT_FALSE(eye.Ended(accepted.prompt));
+  ASSERT_TRUE(Eventually([&] { return eye.Ended(accepted.prompt); }));
+  std::string joined = pieces();
+  EXPECT_LE(std::count(joined.begin(), joined.end(), '|'), 4) << joined;
+  std::erase(joined, '|');
+  EXPECT_TRUE(eye.Text().starts_with(joined)) << joined;
+  const json shown = Show(accepted.session);
+  ASSERT_EQ(shown["messages"].size(), 4u);
+  EXPECT_EQ(shown["messages"][2]["parts"][0]["text"], eye.Text());
+}
+
 TEST_F(FilesTest, SessionsOfAnEarlierAgentOfThatNameAreNotThisOnes) {
   Grant({"obey"});
   Leave("old", {First("old", "uid-before"), Said{"p1", "local", "secret", {}}});
