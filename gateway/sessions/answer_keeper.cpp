@@ -7,6 +7,7 @@
 namespace beige::sessions {
 namespace {
 constexpr std::chrono::seconds kPiece{1};
+constexpr size_t kLargest = 64u << 10;  // of a model that floods; a record is encoded in one go
 }
 
 AnswerKeeper::AnswerKeeper(Session& session) : session_(session), timer_(session.services().loop) {}
@@ -17,6 +18,7 @@ void AnswerKeeper::Add(const std::string& model, int64_t part, std::string_view 
   model_ = model;
   part_ = part;
   text_ += text;
+  if (text_.size() >= kLargest) Save();
 }
 
 void AnswerKeeper::Save() {
