@@ -148,6 +148,7 @@ std::vector<Left> FindLeft(const std::string& sessions) {
   const std::string suffix = std::string(kSuffix) + std::string(kMark);
   std::vector<Left> out;
   for (const std::string& space : Names(sessions)) {
+    if (space.starts_with('.')) continue;  // the trash
     for (const std::string& agent : Names(JoinPath(sessions, space))) {
       const std::string directory = JoinPath(JoinPath(sessions, space), agent);
       for (const std::string& name : Names(directory)) {

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/trash.h"
 #include "gateway/sessions/compaction.h"
 #include "gateway/sessions/listing.h"
 #include "gateway/sessions/session.h"
@@ -16,6 +17,7 @@ namespace beige::sessions {
 namespace {
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kKeepIdle{60};
+constexpr std::chrono::hours kPurge{1};
 constexpr size_t kOpenedEachTick = 16;
 constexpr size_t kMaxText = 1u << 20;
 using Key = std::pair<std::string, std::string>;  // the agent's uid, the session's id
@@ -25,7 +27,10 @@ struct Sessions::Impl {
   using Waiter = std::function<void(Result<Session*>)>;
 
   Impl(Loop& loop, const Clock& clock, const HomePaths& home, Roster& roster, CallService& calls, AuditLog& audit, GatewayMetrics& metrics, llm::Llm& models)
-      : paths(home), tools(loop, calls), disk(loop), services{loop, clock, roster, audit, metrics, models, tools, disk}, tick(loop) {
+      : paths(home), tools(loop, calls), disk(loop), services{loop, clock, roster, audit, metrics, models, tools, disk}, tick(loop), purge(loop) {
+    roster.OnRemoved([this](const AgentRef& agent) { Remove(agent); });
+    purge.StartEvery(kPurge, [this] { Purge(); });
+    Purge();
     tick.StartEvery(kTick, [this] { Tick(); });
     disk.Run([directory = paths.Sessions()] { return FindLeft(directory); }, [this](std::vector<Left> found) { left = std::move(found); });
   }
@@ -44,6 +49,7 @@ struct Sessions::Impl {
              [this, key, agent](Result<Loaded> loaded) {
                const std::vector<Waiter> told = std::move(loading.extract(key).mapped());
                Session* session = nullptr;
+               if (loaded && !services.roster.StandingOf(agent.uid)) loaded = Fail(Code::kNotFound, "no agent " + agent.name);  // it was removed meanwhile
                if (loaded) session = Put(agent, key.second, std::move(loaded->transcript), std::move(loaded->file));
                for (const Waiter& waiter : told) {
                  // One before may have deleted it.
@@ -107,16 +113,28 @@ struct Sessions::Impl {
     if (!left.empty()) OpenLeft(can_work);
     for (auto it = open.begin(); it != open.end();) {
       Session& session = *it->second;
-      if (!services.roster.StandingOf(session.agent().uid)) {
-        gone.push_back(std::move(it->second));
-        it = open.erase(it);
-        continue;
-      }
       if (session.holds() && can_work(session.agent())) session.Release();
       const auto idle = session.IdleSince();
       it = idle && now - *idle > kKeepIdle ? open.erase(it) : std::next(it);
     }
-    for (const auto& session : std::exchange(gone, {})) session->Close({Code::kNotFound, "agent " + session->agent().name + " was removed"});
+  }
+
+  // All that lies in the agent's directory, those of agents that bore its name before it included: the next one begins with an empty one.
+  void Remove(const AgentRef& agent) {
+    std::vector<std::unique_ptr<Session>> gone;
+    for (auto it = open.lower_bound({agent.uid, ""}); it != open.end() && it->first.first == agent.uid; it = open.erase(it)) gone.push_back(std::move(it->second));
+    for (const auto& session : gone) session->Close({Code::kNotFound, "agent " + agent.name + " was removed"});
+    std::erase_if(left, [&](const Left& one) { return one.agent.uid == agent.uid; });
+    if (services.roster.Find(agent.key())) return;  // its successor is there already, and never sees what is not its own
+    auto moved = MoveToTrash(Directory(agent), paths.SessionsTrash(), agent.namespace_ + "-" + agent.name, services.clock.WallNow());
+    if (!moved) LogError("sessions of a removed agent stay where they are", {{"agent", agent.ToString()}, {"error", moved.error().message}});
+  }
+
+  void Purge() {
+    disk.Run([trash = paths.SessionsTrash(), now = services.clock.WallNow()] { return PurgeTrash(trash, now); },
+             [](const Result<>& purged) {
+               if (!purged) LogWarn("trash of sessions: " + purged.error().message);
+             });
   }
 
   const HomePaths paths;
@@ -124,9 +142,9 @@ struct Sessions::Impl {
   Disk disk;
   Services services;
   Timer tick;
+  Timer purge;
   std::map<Key, std::unique_ptr<Session>> open;
   std::map<Key, std::vector<Waiter>> loading;
-  std::vector<std::unique_ptr<Session>> gone;
   std::vector<Left> left;  // not opened yet
   std::map<WatchId, Key> watches;
   WatchId last_watch = 0;
@@ -137,6 +155,7 @@ Sessions::Sessions(Loop& loop, const Clock& clock, const HomePaths& paths, Roste
     : impl_(std::make_unique<Impl>(loop, clock, paths, roster, calls, audit, metrics, models)) {}
 
 Sessions::~Sessions() {
+  impl_->services.roster.OnRemoved(nullptr);
   for (const auto& [key, session] : impl_->open) session->Stop({Code::kUnavailable, "the gateway is stopping"});
 }
 

@@ -81,7 +81,8 @@ struct Summary {
 template <typename T = void>
 using Done = std::function<void(Result<T>)>;  // core thread, possibly from within the call
 
-// The conversations of all agents: append-only files under sessions/<ns>/<name>/, one turn at a time in each, queues behind it. Every
+// The conversations of all agents: append-only files under sessions/<ns>/<name>/ that name their agent's uid, moved to sessions/.trash for
+// 7 days when it is removed. One turn at a time in each, queues behind it. Every
 // request to a model and every tool call is judged and audited like any other call. Core thread only; disk is read on a thread of its own.
 //
 // What a gateway has left of detached prompts is found at the start and run when its agent can work: its grant is in force and its sandbox

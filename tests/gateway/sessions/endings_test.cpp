@@ -142,7 +142,7 @@ TEST_F(EndingsTest, ARemovedAgentsConversationsEnd) {
   const Accepted accepted = Begin("talk", eye);
   ASSERT_TRUE(Eventually([&] { return !eye.Of("text").empty(); }));
   ASSERT_TRUE(core_->On([&] { return core_->roster().Remove(Agent().uid); }));
-  EXPECT_TRUE(Eventually([&] { return eye.Closed().has_value(); }));
+  EXPECT_TRUE(eye.Closed());
   EXPECT_TRUE(eye.Ended(accepted.prompt));
   EXPECT_TRUE(Eventually([&] { return upstream_->Stats()["open"] == 0; }));
 }

@@ -145,6 +145,43 @@ TEST_F(FilesTest, NoKeyStandsInAnyFileOfAConversation) {
   EXPECT_EQ(ReadFile(core_->paths().AuditLog()).value_or("sk-canary").find("sk-canary"), std::string::npos);
 }
 
+TEST_F(FilesTest, ARemovedAgentsSessionsAreInTheTrashForSevenDays) {
+  Grant({"obey"});
+  const Accepted accepted = Talk("secret");
+  Leave("old", {First("old", "uid-before"), Said{"p1", "local", "older", {}}});
+  ASSERT_TRUE(core_->On([&] { return core_->roster().Remove(Agent().uid); }));
+  EXPECT_FALSE(Exists(core_->paths().SessionsDir(Agent().key())));
+  const auto trash = ListDir(core_->paths().SessionsTrash());
+  ASSERT_EQ(trash->size(), 1u);
+  EXPECT_TRUE((*trash)[0].ends_with("Z-default-a1")) << (*trash)[0];
+  EXPECT_EQ(ListDir(core_->paths().SessionsTrash() + "/" + (*trash)[0])->size(), 2u);
+  // The next agent of that name begins with nothing; asking again moves nothing of his.
+  Grant({"obey"});
+  EXPECT_TRUE(List().empty());
+  EXPECT_EQ(Submit(Say("hi", accepted.session)).error().code, Code::kNotFound);
+  ASSERT_TRUE(core_->On([&] { return core_->roster().Remove("uid-before"); }));
+  Talk("mine");
+  EXPECT_EQ(List().size(), 1u);
+  const std::string past = core_->paths().SessionsTrash() + "/2020-01-01T00:00:00.000Z-default-a1";
+  ASSERT_TRUE(MakeDirs(past, 0700));
+  Restart();
+  EXPECT_TRUE(Eventually([&] { return !Exists(past); }));
+  EXPECT_EQ(ListDir(core_->paths().SessionsTrash())->size(), 1u);
+}
+
+TEST_F(FilesTest, AnAgentThatIsOnlyAbsentAtAStartKeepsItsSessions) {
+  Grant({"obey"});
+  const Accepted accepted = Talk("hello");
+  Down();
+  ASSERT_TRUE(RemoveTree(core_->paths().GrantsDir()));
+  core_->Restart();
+  Up();
+  EXPECT_TRUE(List().size() == 1) << "read by whoever asks for that uid";
+  EXPECT_TRUE(Exists(File(accepted.session)));
+  Grant({"obey"});
+  Talk("again", accepted.session);
+}
+
 TEST_F(FilesTest, ADirectoryThatCanNotBeWrittenIsAnErrorWithItsName) {
   Grant({"obey"});
   ASSERT_TRUE(MakeDirs(core_->paths().Sessions(), 0700));
