@@ -26,6 +26,7 @@ class HomePaths {
   std::string Trash() const { return home_ + "/data/operator/trash"; }               // o; removed workspaces, kept 7 days
 
   std::string Sessions() const { return home_ + "/sessions"; }                       // g
+  std::string SessionsTrash() const { return Sessions() + "/.trash"; }               // g; of removed agents, kept 7 days
   std::string SessionsDir(const AgentKey& key) const { return Sessions() + "/" + key.namespace_ + "/" + key.name; }
 
   std::string LogsDir() const { return home_ + "/logs"; }                            // g (audit), s (process logs)

@@ -4,13 +4,12 @@
 #include <signal.h>
 
 #include <cstdlib>
-#include <memory>
 #include <random>
 #include <set>
 #include <thread>
 
-#include "e2e/home.h"
-#include "tests/gateway/llm/upstream.h"
+#include "base/files.h"
+#include "e2e/talk/talk_home.h"
 
 namespace beige::e2e {
 namespace {
@@ -18,79 +17,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct Said {
-  std::string session, text, error;
-  std::vector<std::pair<std::string, json>> events;
-  int status = 0;  // of HTTP; 0 = the connection broke
-
-  std::vector<json> Of(const std::string& name) const {
-    std::vector<json> out;
-    for (const auto& [event, data] : events) {
-      if (event == name) out.push_back(data);
-    }
-    return out;
-  }
-};
-
-class TalkTest : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    upstream_ = new llm::Upstream;
-    home_ = new Home;
-    home_->Configure(
-        "tools: {kv: {path: ./tools/kv}}\n"
-        "llm:\n  providers:\n    up: {api: anthropic-messages, baseUrl: \"http://127.0.0.1:" + std::to_string(upstream_->port()) +
-        "\", apiKey: {file: ./up.key}, models: {obey: {}, instant: {}, \"paced:20\": {}}}\n");
-    home_->WriteFile("up.key", "sk-canary-0123456789\n", 0600);
-    home_->AddShellTool("kv", "echo \"kv $* $(cat)\"");
-    home_->AddAgent("a1", "tools: [{name: kv}]\nmodel: {choices: [{name: up/obey}, {name: \"up/paced:20\"}]}\ninstructions: Be brief.\n");
-    home_->AddAgent("a2", "coreTools: [{name: read}]\nmodel: {choices: [{name: up/obey}]}\n");
-    home_->Up();
-    home_->WaitReady("a1");
-    home_->WaitReady("a2");
-  }
-  static void TearDownTestSuite() {
-    delete home_;
-    delete upstream_;
-    home_ = nullptr;
-    upstream_ = nullptr;
-  }
-
-  static Said Say(const json& body, const std::string& agent = "a1") {
-    const Outcome answer = home_->Curl({"-sN", "-m", "60", "-w", "\n%{http_code}", "-H", "Authorization: Bearer " + home_->Token(), "-H", "Content-Type: application/json", "-d", body.dump(),
-                                        home_->HttpBase() + "/v1/namespaces/default/agents/" + agent + "/prompt"});
-    Said out;
-    const size_t last = answer.out.rfind('\n');
-    out.status = last == std::string::npos || answer.status != 0 ? 0 : std::atoi(answer.out.c_str() + last + 1);
-    std::string name;
-    size_t at = 0;
-    while (at < answer.out.size()) {
-      const size_t end = std::min(answer.out.find('\n', at), answer.out.size());
-      const std::string line = answer.out.substr(at, end - at);
-      at = end + 1;
-      if (line.starts_with("event: ")) name = line.substr(7);
-      if (!line.starts_with("data: ")) continue;
-      const json data = json::parse(line.substr(6), nullptr, false);
-      if (data.is_discarded()) continue;
-      if (name == "accepted") out.session = data["session"];
-      if (name == "text") out.text += data["text"];
-      if (name == "error") out.error = data["message"];
-      out.events.emplace_back(name, data);
-    }
-    if (out.events.empty()) out.error = answer.out + answer.err;
-    return out;
-  }
-  static std::string Call(const std::string& name, const json& arguments) { return "CALL " + name + " " + arguments.dump(); }
-  static json Show(const std::string& session) {
-    const Outcome answer = home_->Curl({"-s", "-H", "Authorization: Bearer " + home_->Token(), home_->HttpBase() + "/v1/namespaces/default/agents/a1/sessions/" + session});
-    return json::parse(answer.out, nullptr, false);
-  }
-
-  static Home* home_;
-  static llm::Upstream* upstream_;
-};
-Home* TalkTest::home_ = nullptr;
-llm::Upstream* TalkTest::upstream_ = nullptr;
+class TalkTest : public TalkHome {};
 
 TEST_F(TalkTest, TheModelWritesReadsPatchesAndRunsInTheSandbox) {
   const Said said = Say({{"text", Call("write", {{"path", "notes/a.txt"}, {"content", "one\ntwo\n"}})}});
@@ -164,12 +91,9 @@ TEST_F(TalkTest, AConversationSurvivesTheGatewaysDeath) {
       });
     }
     const Said said = Say({{"session", session}, {"text", Call("exec", {{"command", "echo " + mark + " >> /workspace/marks"}})}});
-    if (killer.joinable()) {
-      const pid_t before = home_->Pid("gateway");
-      killer.join();
-      ASSERT_TRUE(Eventually([&] { return home_->Pid("gateway") != before || home_->Curl({"-sf", home_->HttpBase() + "/readyz"}).status == 0; }));
-    }
-    ASSERT_TRUE(Eventually([&] { return home_->Curl({"-sf", home_->HttpBase() + "/readyz"}).status == 0 && home_->Sh("a1", "true").status == 0; }));
+    const pid_t before = home_->Pid("gateway");
+    if (killer.joinable()) killer.join();
+    AwaitGateway(before);
     if (!said.Of("accepted").empty()) accepted.push_back(mark);
     // A model that was told of a call's end at the same time as of this prompt makes no call.
     if (said.Of("result").size() == 1 && !said.Of("result")[0]["error"]) finished.push_back(mark);
@@ -195,6 +119,59 @@ TEST_F(TalkTest, AConversationSurvivesTheGatewaysDeath) {
     }
   }
   EXPECT_TRUE(open.empty());
+}
+
+// One runs and two wait when the gateway dies: what was said with `detach` is done once, when the sandbox is back, and nobody asks for it.
+TEST_F(TalkTest, DetachedPromptsAreDoneOnceAfterTheGatewaysDeath) {
+  ASSERT_EQ(home_->Sh("a1", "rm -f /workspace/marks").status, 0);
+  const std::string session = Say({{"text", Call("exec", {{"command", "sleep 3; echo first >> /workspace/marks"}})}, {"detach", true}}, "a1", 1).session;
+  ASSERT_FALSE(session.empty());
+  Say({{"session", session}, {"text", Call("exec", {{"command", "echo second >> /workspace/marks"}})}, {"detach", true}}, "a1", 1);
+  KillGateway();
+  const auto ends = [&] {
+    const std::string text = File(session);
+    size_t count = 0;
+    for (size_t at = 0; (at = text.find("\"type\":\"end\"", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  ASSERT_TRUE(Eventually([&] { return ends() == 2; })) << File(session);
+  const std::string marks = home_->Sh("a1", "cat /workspace/marks").out;
+  EXPECT_THAT(marks, HasSubstr("second\n"));
+  EXPECT_EQ(marks.find("second"), marks.rfind("second"));
+  EXPECT_EQ(marks.find("first"), marks.rfind("first"));
+  // The call that ran is not run again; the turn went on with what is known of it.
+  EXPECT_THAT(Show(session).dump(), HasSubstr("interrupted: the gateway stopped while this ran"));
+  KillGateway();
+  std::this_thread::sleep_for(milliseconds(2500));
+  EXPECT_EQ(ends(), 2u);
+}
+
+TEST_F(TalkTest, WhatWasSaidOfAnAnswerIsThereAfterTheGatewaysDeath) {
+  const std::string session = Say({{"text", "start"}}).session;
+  std::thread client([&] { Say({{"session", session}, {"text", "count"}, {"model", "up/paced:20"}}); });
+  EXPECT_TRUE(Eventually([&] { return File(session).find("\"type\":\"partial\"") != std::string::npos; }));
+  KillGateway();
+  client.join();
+  const Outcome shown = home_->Beige({"sessions", "show", "a1", session});
+  EXPECT_THAT(shown.out, HasSubstr("tok0 tok1 tok2 "));
+  EXPECT_THAT(shown.out, Not(HasSubstr("tok99")));
+  EXPECT_THAT(shown.out, HasSubstr("(not finished: interrupted)"));
+}
+
+TEST_F(TalkTest, ARemovedAgentsSessionsGoToTheTrashAndTheNextOfThatNameHasNone) {
+  const std::string spec = "model: {choices: [{name: up/obey}]}\n";
+  home_->AddAgent("a3", spec);
+  ASSERT_EQ(home_->Beige({"prompt", "a3", "a secret"}).status, 0);
+  const std::string directory = home_->path() + "/sessions/default/a3";
+  ASSERT_TRUE(Exists(directory));
+  ASSERT_EQ(home_->Beige({"delete", "agent", "a3"}).status, 0);
+  ASSERT_TRUE(Eventually([&] { return !Exists(directory); }));
+  EXPECT_THAT(RunProgram({"grep", "-rl", "a secret", home_->path() + "/sessions/.trash"}).out, HasSubstr("Z-default-a3/"));
+  home_->AddAgent("a3", spec);
+  Outcome listed;
+  ASSERT_TRUE(Eventually([&] { return (listed = home_->Beige({"sessions", "a3", "-o", "json"})).status == 0; })) << listed.err;
+  EXPECT_EQ(json::parse(listed.out)["items"].size(), 0u) << listed.out;
+  EXPECT_EQ(home_->Beige({"prompt", "a3", "hello"}).out, "you said: hello\n");
 }
 }  // namespace
 }  // namespace beige::e2e

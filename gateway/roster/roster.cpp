@@ -104,6 +104,7 @@ struct Roster::Impl final : CallService {
   CallService* calls = nullptr;
   int64_t connections_each = 0;
   std::function<void(const admin::ToOperator&)> on_event;
+  std::function<void(const AgentRef&)> on_removed;
   RosterHost host;
   Catalogue catalogue;
   std::unordered_map<std::string, std::unique_ptr<RosterEntry>, Policy::Hash, std::equal_to<>> entries;
@@ -115,6 +116,8 @@ Roster::~Roster() = default;
 
 void Roster::Bind(CallService* calls) { impl_->calls = calls; }
 void Roster::OnEvent(std::function<void(const admin::ToOperator&)> fn) { impl_->on_event = std::move(fn); }
+
+void Roster::OnRemoved(std::function<void(const AgentRef&)> fn) { impl_->on_removed = std::move(fn); }
 
 Result<> Roster::Start() {
   if (const size_t strays = EndStrayCells(impl_->paths.DataGateway() + "/tools/"); strays > 0) {
@@ -204,6 +207,7 @@ Result<> Roster::Remove(const std::string& uid) {
     auto entry = std::move(it->second);
     impl_->entries.erase(it);
     entry.reset();
+    if (impl_->on_removed) impl_->on_removed(agent);
     impl_->host.metrics.RemoveAgent(agent.key());
     impl_->host.metrics.SetAgents(impl_->entries.size());
     impl_->ShareDescriptors();

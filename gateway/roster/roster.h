@@ -65,6 +65,10 @@ class Roster {
   // Registered, Lost, RoundTrip and InForce (after SetConfig) for the operator.
   void OnEvent(std::function<void(const admin::ToOperator&)> fn);
 
+  // An agent was removed (by the operator, not merely absent at a start): its calls have ended, and its grant is still stored, so that
+  // whatever is done here is done again by a gateway that ends in between.
+  void OnRemoved(std::function<void(const AgentRef&)> fn);
+
   std::vector<AgentView> List() const;
   std::optional<AgentView> Find(const AgentKey& key) const;
 

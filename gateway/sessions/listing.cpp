@@ -34,13 +34,27 @@ Result<std::string> ReadPart(int fd, int64_t from, size_t size) {
   return out;
 }
 
+// Of the first line.
+std::optional<Line> FirstLine(int fd) {
+  const auto head = ReadPart(fd, 0, kHead);
+  auto first = head ? DecodeLine(head->substr(0, head->find('\n'))) : Fail(Code::kInvalid, "");
+  if (!first || !std::holds_alternative<Begun>(first->record)) return std::nullopt;
+  return std::move(*first);
+}
+
+UniqueFd OpenToRead(const std::string& path) { return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)); }
+
+// What can't be listed holds nothing up.
+std::vector<std::string> Names(const std::string& directory) {
+  auto names = ListDir(directory);
+  return names ? std::move(*names) : std::vector<std::string>();
+}
+
 // From the first line and the last end of a turn, when nothing but settings came behind it.
 std::optional<Summary> Quickly(int fd, int64_t size, const std::string& agent_uid, bool& ours) {
-  const auto head = ReadPart(fd, 0, kHead);
-  if (!head) return std::nullopt;
-  const auto first = DecodeLine(head->substr(0, head->find('\n')));
-  const auto* begun = first ? std::get_if<Begun>(&first->record) : nullptr;
-  if (begun == nullptr) return std::nullopt;
+  const auto first = FirstLine(fd);
+  if (!first) return std::nullopt;
+  const auto* begun = std::get_if<Begun>(&first->record);
   ours = begun->agent_uid == agent_uid;
   if (!ours) return std::nullopt;
   auto tail = ReadPart(fd, std::max<int64_t>(0, size - static_cast<int64_t>(kTail)), kTail);
@@ -108,7 +122,7 @@ Result<std::vector<Summary>> ListSessions(const std::string& directory, const st
   for (const std::string& name : *names) {
     if (!name.ends_with(kSuffix)) continue;
     const std::string path = JoinPath(directory, name);
-    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    const UniqueFd fd = OpenToRead(path);
     struct stat info {};
     if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
     bool ours = true;
@@ -146,6 +160,28 @@ Result<> MoveAside(const std::string& path, const std::string& to) {
   return {};
 }
 
+std::vector<Left> FindLeft(const std::string& sessions) {
+  const std::string suffix = std::string(kSuffix) + std::string(kMark);
+  std::vector<Left> out;
+  for (const std::string& space : Names(sessions)) {
+    if (space.starts_with('.')) continue;  // the trash
+    for (const std::string& agent : Names(JoinPath(sessions, space))) {
+      const std::string directory = JoinPath(JoinPath(sessions, space), agent);
+      for (const std::string& name : Names(directory)) {
+        if (!name.ends_with(suffix)) continue;
+        const std::string id = name.substr(0, name.size() - suffix.size());
+        const UniqueFd fd = OpenToRead(SessionFile(directory, id));
+        const auto first = fd ? FirstLine(fd.get()) : std::nullopt;
+        const auto* begun = first ? std::get_if<Begun>(&first->record) : nullptr;
+        // The place says whose it is, as for everybody who asks for a session; of the file only the uid counts.
+        if (begun != nullptr && IsSessionId(id)) out.push_back({{space, agent, begun->agent_uid}, id});
+        if (begun == nullptr) (void)RemoveFile(JoinPath(directory, name));
+      }
+    }
+  }
+  return out;
+}
+
 std::string SummaryJson(const Summary& summary) {
   JsonLine out;
   out.Text("id", summary.id).Text("title", summary.title).Text("createdAt", summary.created).Text("updatedAt", summary.updated);
@@ -162,7 +198,7 @@ Result<std::string> ShowSession(const std::string& path, const std::string& agen
     const size_t end = std::min(rest.find('\n'), rest.size());
     const auto line = DecodeLine(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (!line) continue;
+    if (!line || std::holds_alternative<Partial>(line->record)) continue;  // the answer's own record has it all
     if (const auto* begun = std::get_if<Begun>(&line->record)) {
       ours = begun->agent_uid == agent_uid;
       continue;

@@ -33,6 +33,13 @@ Result<> RemoveSession(const std::string& path, const std::string& agent_uid);
 
 Result<> MoveAside(const std::string& path, const std::string& to);
 
+// Sessions that a gateway has left with detached prompts, of all agents: by their marks, so that old ones cost no more than their names.
+struct Left {
+  AgentRef agent;
+  std::string id;
+};
+std::vector<Left> FindLeft(const std::string& sessions);
+
 std::string SummaryJson(const Summary& summary);
 // The summary's members and "messages": the last `limit` (0 = all) of what was said, called and answered.
 Result<std::string> ShowSession(const std::string& path, const std::string& agent_uid, const Summary& summary, size_t limit);

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/files.h"
 #include "base/log.h"
 
 namespace beige::sessions {
@@ -34,6 +35,7 @@ Result<std::shared_ptr<LogFile>> LogFile::Open(const std::string& path) {
   std::shared_ptr<LogFile> file(new LogFile(path, std::move(fd)));
   file->size_ = info.st_size;
   if (last != '\n') BEIGE_TRY(file->Append("\n"));
+  file->marked_ = Exists(path + std::string(kMark));
   return file;
 }
 
@@ -54,6 +56,21 @@ Result<> LogFile::Append(std::string_view line) {
   // What was written of it goes, so that the next line does not stick to it.
   if (n > 0 && ::ftruncate(fd_.get(), before.st_size) != 0) LogError("session file has a torn line", {{"file", path_}});
   return FailErrno(reason, "write " + path_);
+}
+
+Result<> LogFile::Mark() {
+  if (marked_) return {};
+  const std::string mark = path_ + std::string(kMark);
+  const UniqueFd fd(::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) return FailErrno(errno, "make " + mark);
+  marked_ = true;
+  return {};
+}
+
+void LogFile::Unmark() {
+  if (!marked_) return;
+  marked_ = false;
+  if (auto done = RemoveFile(path_ + std::string(kMark)); !done) LogWarn("mark of a session not removed", {{"error", done.error().message}});
 }
 
 void LogFile::Sync() {

@@ -31,7 +31,7 @@ struct Said {  // accepted; its turn may come much later
   bool detach = false;  // runs although nobody waits for it any more, after a restart too
 };
 
-struct TurnBegun {  // the prompt becomes part of the conversation
+struct TurnBegun {  // the prompt becomes part of the conversation; once more for the same one: its turn goes on after a restart
   std::string prompt;
   int64_t turn = 0;
 };
@@ -53,6 +53,13 @@ struct Answered {
   std::string stop;
   std::string unfinished;
   llm::Usage usage;
+};
+
+// A piece of an answer that is on its way. Superseded by the answer's own record; without one, this is all that a crash has left of it.
+struct Partial {
+  std::string model;
+  int64_t part = 0;  // which text of the answer it goes on with
+  std::string text;
 };
 
 struct Resulted {  // of one call of the answer before
@@ -84,7 +91,7 @@ struct Compacted {
   llm::Usage usage;
 };
 
-using Record = std::variant<Begun, Said, TurnBegun, Steered, Dropped, Answered, Resulted, TurnEnded, ModelSet, Compacted>;
+using Record = std::variant<Begun, Said, TurnBegun, Steered, Dropped, Answered, Partial, Resulted, TurnEnded, ModelSet, Compacted>;
 
 struct Line {
   int64_t n = 0;

@@ -15,6 +15,9 @@ namespace {
 // Events of a session that was read from its file can't go on where those of an earlier run were.
 constexpr int64_t kAfterReading = 1'000'000;
 
+constexpr const char* kGoOn = "The gateway stopped in the middle of your answer. Go on with it.";
+constexpr const char* kInterrupted = "the gateway stopped in the middle of this turn";
+
 std::string Level(const std::optional<llm::ThinkingLevel>& thinking) { return thinking ? std::string(llm::ThinkingLevelName(*thinking)) : ""; }
 }  // namespace
 
@@ -30,17 +33,48 @@ void Session::Repair() {
   for (const llm::ToolCall& call : std::vector<llm::ToolCall>(transcript_.open_calls())) {
     (void)Write(Resulted{{call.id, call.name, "interrupted: the gateway stopped while this ran; it may have been done in part, in whole or not at all", {}, true}, ""});
   }
-  if (const std::string prompt = transcript_.running(); !prompt.empty()) {
-    TurnEnded end = Ending(prompt);
-    end.outcome = "error";
-    end.code = "interrupted";
-    end.message = "the gateway stopped in the middle of this turn";
-    (void)Write(end);
+  if (auto cut = transcript_.cut_answer()) {
+    cut->unfinished = "interrupted";
+    // The model is the next to speak then, in a turn that goes on.
+    if (transcript_.running_detached() && !transcript_.resumed()) cut->notes = {kGoOn};
+    (void)Write(*std::move(cut));
   }
+  resume_ = MayResume();
+  if (!resume_ && !transcript_.running().empty()) EndLeft("error", "interrupted", kInterrupted);
   for (const Said& said : std::deque<Said>(transcript_.waiting())) {
-    if (!said.detach) (void)Write(Dropped{said.prompt});
+    if (said.detach) {
+      left_.insert(said.prompt);
+    } else {
+      (void)Write(Dropped{said.prompt});
+    }
   }
-  if (!transcript_.waiting().empty()) StartSoon();
+  held_ = resume_ || !left_.empty();
+  if (!held_) file_->Unmark();
+}
+
+// Once, so that a turn that ends the gateway does not do so for ever; and only where the model is the next to speak.
+bool Session::MayResume() const {
+  return transcript_.running_detached() && !transcript_.resumed() && !transcript_.messages().empty() && transcript_.messages().back()->role == llm::Role::kUser;
+}
+
+void Session::EndLeft(const std::string& outcome, const std::string& code, const std::string& message) {
+  resume_ = false;
+  const std::string prompt = transcript_.running();
+  TurnEnded end = Ending(prompt);
+  end.outcome = outcome;
+  end.code = code;
+  end.message = message;
+  (void)Write(end);
+  JsonLine data;
+  data.Text("prompt", prompt);
+  if (outcome == "error") data.Text("code", code).Text("message", message);
+  Emit(outcome == "error" ? "error" : "aborted", data.Done(), prompt, true);
+}
+
+void Session::Release() {
+  held_ = false;
+  left_.clear();
+  StartSoon();
 }
 
 Result<> Session::Write(Record record) {
@@ -49,9 +83,11 @@ Result<> Session::Write(Record record) {
     LogError("session not written", {{"agent", agent_.key().ToString()}, {"session", id_}, {"error", done.error().message}});
     return Fail(Code::kUnavailable, "session " + id_ + " can't be written: " + done.error().message);
   }
-  services_.disk.SyncSoon(file_);
+  // Pieces are for a gateway that ends; not worth a sync each of hundreds of streams for a host that does.
+  if (!std::holds_alternative<Partial>(line.record)) services_.disk.SyncSoon(file_);
   transcript_.Apply(line);
   touched_ = services_.clock.Now();
+  if (file_->marked() && !transcript_.HasDetached()) file_->Unmark();
   return {};
 }
 
@@ -102,7 +138,8 @@ Result<Accepted> Session::Submit(Prompt prompt) {
   accepted.session = id_;
   accepted.prompt = RandomUlid();
   accepted.after = last_.ToString();
-  accepted.ahead = transcript_.waiting().size() + (turn_ ? 1 : 0);
+  accepted.ahead = transcript_.waiting().size() - left_.size() + (turn_ || (resume_ && !held_) ? 1 : 0);  // what is held does not hold up others
+  if (prompt.detach) BEIGE_TRY(file_->Mark());
   BEIGE_TRY(Write(Said{accepted.prompt, prompt.actor, std::move(prompt.text), std::move(prompt.images), prompt.steer && turn_ != nullptr, prompt.detach}));
   StartSoon();
   return accepted;
@@ -119,11 +156,24 @@ void Session::StartSoon() {
 }
 
 void Session::Start() {
-  if (turn_ || compaction_ || transcript_.waiting().empty()) return;
-  const Said said = transcript_.waiting().front();
+  if (turn_ || compaction_) return;
+  const bool resume = resume_ && !held_;
+  const Said* next = resume ? &*transcript_.running_detached() : Next();
+  if (next == nullptr) return;
+  const Said said = *next;
+  // Somebody speaks before an interrupted turn could go on: he sees what happened, and decides.
+  if (resume_ && !resume) EndLeft("error", "interrupted", kInterrupted);
+  resume_ = false;
   actor_ = said.actor;
-  turn_ = std::make_unique<Turn>(*this, said);
+  turn_ = std::make_unique<Turn>(*this, said, resume);
   turn_->Begin();
+}
+
+const Said* Session::Next() const {
+  for (const Said& said : transcript_.waiting()) {
+    if (!left_.contains(said.prompt)) return &said;
+  }
+  return nullptr;
 }
 
 void Session::TurnOver() {
@@ -138,7 +188,7 @@ void Session::TurnOver() {
 std::vector<Said> Session::Steering() const {
   std::vector<Said> out;
   for (const Said& said : transcript_.waiting()) {
-    if (said.steer) out.push_back(said);
+    if (said.steer && !left_.contains(said.prompt)) out.push_back(said);
   }
   return out;
 }
@@ -160,12 +210,17 @@ Result<> Session::Abort(const std::string& prompt) {
     found = true;
     turn_->Abort();
   }
+  if (resume_ && (prompt.empty() || transcript_.running() == prompt)) {
+    found = true;
+    EndLeft("aborted", "", "");
+  }
   if (prompt.empty()) StopCompaction();
   Result<> written;
   for (const Said& said : std::deque<Said>(transcript_.waiting())) {
     if (!prompt.empty() && said.prompt != prompt) continue;
     found = true;
     if (auto done = Write(Dropped{said.prompt}); done) {
+      left_.erase(said.prompt);
       Emit("aborted", JsonLine().Text("prompt", said.prompt).Done(), said.prompt, true);
     } else {
       written = std::move(done);
@@ -179,6 +234,7 @@ Result<> Session::Abort(const std::string& prompt) {
 void Session::GiveUpWaiting() {
   for (const Said& said : std::deque<Said>(transcript_.waiting())) {
     transcript_.Apply({transcript_.next_line(), FormatTime(services_.clock.WallNow()), Dropped{said.prompt}});
+    left_.erase(said.prompt);
     if (turn_ && turn_->prompt() == said.prompt) continue;  // which tells it by itself
     Emit("error", JsonLine().Text("prompt", said.prompt).Text("code", "internal").Text("message", "the session can't be written").Done(), said.prompt, true);
   }
@@ -193,7 +249,7 @@ void Session::StopCompaction() {
 }
 
 void Session::Compact(std::string actor, Done<> done) {
-  if (turn_ || compaction_ || !transcript_.waiting().empty()) return done(Fail(Code::kConflict, "session " + id_ + " is busy: wait for its turn to end, or abort it"));
+  if (turn_ || compaction_ || resume_ || !transcript_.waiting().empty()) return done(Fail(Code::kConflict, "session " + id_ + " is busy: wait for its turn to end, or abort it"));
   auto mind = MindOf(services_, agent_, transcript_.model(), transcript_.thinking());
   if (!mind) return done(tl::make_unexpected(mind.error()));
   if (!transcript_.CutFor(0)) return done({});  // there is nothing to say shorter
@@ -239,6 +295,19 @@ void Session::Watch(WatchId id, const std::string& after, Watcher* watcher, cons
 
 void Session::Close(const Error& why) {
   if (auto done = Abort(""); !done) LogWarn("session closed with prompts that wait", {{"session", id_}, {"error", done.error().message}});
+  TellClosed(why);
+}
+
+// As a crash would, but who can still be told is told.
+void Session::Stop(const Error& why) {
+  for (const Said& said : std::deque<Said>(transcript_.waiting())) {
+    if (!said.detach) (void)Abort(said.prompt);
+  }
+  if (turn_) turn_->detached() ? turn_->Leave() : turn_->Abort();
+  TellClosed(why);
+}
+
+void Session::TellClosed(const Error& why) {
   if (compacted_) std::exchange(compacted_, nullptr)(tl::make_unexpected(why));
   compaction_.reset();
   const auto watchers = std::exchange(watchers_, {});
@@ -246,13 +315,14 @@ void Session::Close(const Error& why) {
 }
 
 std::optional<SteadyTime> Session::IdleSince() const {
-  if (turn_ || compaction_ || start_posted_ || !watchers_.empty() || !transcript_.waiting().empty() || !over_.empty() || !compactions_over_.empty()) return std::nullopt;
+  if (turn_ || compaction_ || start_posted_ || !watchers_.empty() || resume_ || !transcript_.waiting().empty() || !over_.empty() || !compactions_over_.empty()) return std::nullopt;
   return touched_;
 }
 
 Summary Session::Summarize() const {
   Summary out = SummaryOf(id_, transcript_);
   if (turn_ || compaction_) out.state = "running";
+  if (resume_) ++out.queued;
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ class Session {
   static constexpr int64_t kFull = 128 << 20;
   static constexpr int64_t kOverfull = 512 << 20;
 
-  // Closes what a crash left open: calls without a result, a turn without an end, prompts whose callers are gone.
+  // Closes what a crash left open: calls without a result, a turn without an end, prompts whose callers are gone. What nobody had to wait
+  // for (`detach`) is held until Release: prompts that wait, and a turn that was interrupted for the first time.
   Session(Services& services, AgentRef agent, std::string id, Transcript transcript, std::shared_ptr<LogFile> file);
   ~Session();
 
@@ -43,6 +45,9 @@ class Session {
   void Watch(WatchId id, const std::string& after, Watcher* watcher, const Done<WatchId>& done);  // done before the first event
   void Unwatch(WatchId id) { watchers_.erase(id); }
   void Close(const Error& why);  // ends all watches; what runs is aborted
+  void Stop(const Error& why);   // the same, but what runs and waits with `detach` is left to the next start
+  bool holds() const { return held_; }
+  void Release();                // the agent can work: what was held is run
 
   // Nothing runs, waits or watches since that time.
   std::optional<SteadyTime> IdleSince() const;
@@ -63,6 +68,10 @@ class Session {
 
  private:
   void Repair();
+  bool MayResume() const;
+  void EndLeft(const std::string& outcome, const std::string& code, const std::string& message);
+  const Said* Next() const;  // nullptr: none may begin now
+  void TellClosed(const Error& why);
   void StartSoon();
   void Start();
   Result<> CheckModel(const std::string& model) const;
@@ -83,6 +92,9 @@ class Session {
   std::vector<std::unique_ptr<Compaction>> compactions_over_;
   Done<> compacted_;
   bool start_posted_ = false;
+  bool held_ = false;
+  std::set<std::string> left_;  // prompts that are held
+  bool resume_ = false;         // the turn without an end goes on before anything else
   SteadyTime touched_;
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

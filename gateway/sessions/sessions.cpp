@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/trash.h"
 #include "gateway/sessions/compaction.h"
 #include "gateway/sessions/listing.h"
 #include "gateway/sessions/session.h"
@@ -16,6 +17,8 @@ namespace beige::sessions {
 namespace {
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kKeepIdle{60};
+constexpr std::chrono::hours kPurge{1};
+constexpr size_t kOpenedEachTick = 16;
 constexpr size_t kMaxText = 1u << 20;
 using Key = std::pair<std::string, std::string>;  // the agent's uid, the session's id
 }  // namespace
@@ -24,8 +27,12 @@ struct Sessions::Impl {
   using Waiter = std::function<void(Result<Session*>)>;
 
   Impl(Loop& loop, const Clock& clock, const HomePaths& home, Roster& roster, CallService& calls, AuditLog& audit, GatewayMetrics& metrics, llm::Llm& models)
-      : paths(home), tools(loop, calls), disk(loop), services{loop, clock, roster, audit, metrics, models, tools, disk}, tick(loop) {
+      : paths(home), tools(loop, calls), disk(loop), services{loop, clock, roster, audit, metrics, models, tools, disk}, tick(loop), purge(loop) {
+    roster.OnRemoved([this](const AgentRef& agent) { Remove(agent); });
+    purge.StartEvery(kPurge, [this] { Purge(); });
+    Purge();
     tick.StartEvery(kTick, [this] { Tick(); });
+    disk.Run([directory = paths.Sessions()] { return FindLeft(directory); }, [this](std::vector<Left> found) { left = std::move(found); });
   }
 
   std::string Directory(const AgentRef& agent) const { return paths.SessionsDir(agent.key()); }
@@ -42,6 +49,7 @@ struct Sessions::Impl {
              [this, key, agent](Result<Loaded> loaded) {
                const std::vector<Waiter> told = std::move(loading.extract(key).mapped());
                Session* session = nullptr;
+               if (loaded && !services.roster.StandingOf(agent.uid)) loaded = Fail(Code::kNotFound, "no agent " + agent.name);  // it was removed meanwhile
                if (loaded) session = Put(agent, key.second, std::move(loaded->transcript), std::move(loaded->file));
                for (const Waiter& waiter : told) {
                  // One before may have deleted it.
@@ -53,7 +61,30 @@ struct Sessions::Impl {
 
   Session* Put(const AgentRef& agent, const std::string& id, Transcript transcript, std::shared_ptr<LogFile> file) {
     auto session = std::make_unique<Session>(services, agent, id, std::move(transcript), std::move(file));
+    if (session->holds() && CanWork(agent)) session->Release();
     return (open[{agent.uid, id}] = std::move(session)).get();
+  }
+
+  // A detached prompt has nobody who would see that its calls fail while the sandbox still comes up.
+  bool CanWork(const AgentRef& agent) const {
+    if (!services.config || !services.roster.StandingOf(agent.uid)) return false;
+    const auto mind = MindOf(services, agent, "", "");
+    return mind && (mind->agent.connected || (mind->agent.grant.core_tools.empty() && mind->agent.grant.tools.empty()));
+  }
+
+  // A few at a time: each reads a file and begins a turn.
+  void OpenLeft(const std::function<bool(const AgentRef&)>& can_work) {
+    std::vector<Left> now;
+    std::erase_if(left, [&](const Left& one) {
+      if (now.size() >= kOpenedEachTick || !can_work(one.agent)) return false;
+      now.push_back(one);
+      return true;
+    });
+    for (const Left& one : now) {
+      With(one.agent, one.id, [one](const Result<Session*>& session) {
+        if (!session) LogWarn("a session with prompts that wait can't be read", {{"session", one.id}, {"error", session.error().message}});
+      });
+    }
   }
 
   Result<Session*> Make(const AgentRef& agent, const std::string& id) {
@@ -85,17 +116,37 @@ struct Sessions::Impl {
 
   void Tick() {
     const SteadyTime now = services.clock.Now();
+    std::map<std::string, bool> known;  // asked once an agent
+    const auto can_work = [&](const AgentRef& agent) {
+      const auto [at, first] = known.try_emplace(agent.uid, false);
+      if (first) at->second = CanWork(agent);
+      return at->second;
+    };
+    if (!left.empty()) OpenLeft(can_work);
     for (auto it = open.begin(); it != open.end();) {
       Session& session = *it->second;
-      if (!services.roster.StandingOf(session.agent().uid)) {
-        gone.push_back(std::move(it->second));
-        it = open.erase(it);
-        continue;
-      }
+      if (session.holds() && can_work(session.agent())) session.Release();
       const auto idle = session.IdleSince();
       it = idle && now - *idle > kKeepIdle ? open.erase(it) : std::next(it);
     }
-    for (const auto& session : std::exchange(gone, {})) session->Close({Code::kNotFound, "agent " + session->agent().name + " was removed"});
+  }
+
+  // All that lies in the agent's directory, those of agents that bore its name before it included: the next one begins with an empty one.
+  void Remove(const AgentRef& agent) {
+    std::vector<std::unique_ptr<Session>> gone;
+    for (auto it = open.lower_bound({agent.uid, ""}); it != open.end() && it->first.first == agent.uid; it = open.erase(it)) gone.push_back(std::move(it->second));
+    for (const auto& session : gone) session->Close({Code::kNotFound, "agent " + agent.name + " was removed"});
+    std::erase_if(left, [&](const Left& one) { return one.agent.uid == agent.uid; });
+    if (services.roster.Find(agent.key())) return;  // its successor is there already, and never sees what is not its own
+    auto moved = MoveToTrash(Directory(agent), paths.SessionsTrash(), agent.namespace_ + "-" + agent.name, services.clock.WallNow());
+    if (!moved) LogError("sessions of a removed agent stay where they are", {{"agent", agent.ToString()}, {"error", moved.error().message}});
+  }
+
+  void Purge() {
+    disk.Run([trash = paths.SessionsTrash(), now = services.clock.WallNow()] { return PurgeTrash(trash, now); },
+             [](const Result<>& purged) {
+               if (!purged) LogWarn("trash of sessions: " + purged.error().message);
+             });
   }
 
   const HomePaths paths;
@@ -103,9 +154,10 @@ struct Sessions::Impl {
   Disk disk;
   Services services;
   Timer tick;
+  Timer purge;
   std::map<Key, std::unique_ptr<Session>> open;
   std::map<Key, std::vector<Waiter>> loading;
-  std::vector<std::unique_ptr<Session>> gone;
+  std::vector<Left> left;  // not opened yet
   std::map<WatchId, Key> watches;
   WatchId last_watch = 0;
 };
@@ -115,7 +167,8 @@ Sessions::Sessions(Loop& loop, const Clock& clock, const HomePaths& paths, Roste
     : impl_(std::make_unique<Impl>(loop, clock, paths, roster, calls, audit, metrics, models)) {}
 
 Sessions::~Sessions() {
-  for (const auto& [key, session] : impl_->open) session->Close({Code::kUnavailable, "the gateway is stopping"});
+  impl_->services.roster.OnRemoved(nullptr);
+  for (const auto& [key, session] : impl_->open) session->Stop({Code::kUnavailable, "the gateway is stopping"});
 }
 
 void Sessions::SetConfig(std::shared_ptr<const GatewayConfig> config, std::vector<std::shared_ptr<const ToolManifest>> tools) {

@@ -80,8 +80,12 @@ struct Summary {
 template <typename T = void>
 using Done = std::function<void(Result<T>)>;  // core thread, possibly from within the call
 
-// The conversations of all agents: append-only files under sessions/<ns>/<name>/, one turn at a time in each, queues behind it. Every
+// The conversations of all agents: append-only files under sessions/<ns>/<name>/ that name their agent's uid, moved to sessions/.trash for
+// 7 days when it is removed. One turn at a time in each, queues behind it. Every
 // request to a model and every tool call is judged and audited like any other call. Core thread only; disk is read on a thread of its own.
+//
+// What a gateway has left of detached prompts is found at the start and run when its agent can work: its grant is in force and its sandbox
+// connected, or it has no tool to need one for.
 //
 // Errors: NotFound (no such agent or session), Invalid (a bad id, an empty prompt, an unknown model: names the field), Denied (the agent
 // is suspended or has no model), Exhausted (too many prompts wait), Unavailable (the disk can't be written, the gateway stops).
@@ -89,7 +93,7 @@ class Sessions {
  public:
   Sessions(Loop& loop, const Clock& clock, const HomePaths& paths, Roster& roster, CallService& calls, AuditLog& audit, GatewayMetrics& metrics,
            llm::Llm& models);
-  ~Sessions();  // what runs is aborted and said so in its file
+  ~Sessions();  // what runs is aborted and said so in its file, but for what was said with `detach`: the next start goes on with that
   Sessions(const Sessions&) = delete;
   Sessions& operator=(const Sessions&) = delete;
 

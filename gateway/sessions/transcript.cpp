@@ -45,12 +45,22 @@ Transcript Transcript::Read(std::string_view file) {
     const size_t end = std::min(file.find('\n'), file.size());
     if (auto line = DecodeLine(file.substr(0, end))) {
       out.Apply(*line);
+      if (const auto* partial = std::get_if<Partial>(&line->record)) out.Gather(*partial);
     } else {
       ++out.next_line_;
     }
     file.remove_prefix(std::min(end + 1, file.size()));
   }
   return out;
+}
+
+void Transcript::Gather(const Partial& partial) {
+  if (!cut_answer_) cut_answer_.emplace();
+  cut_answer_->model = partial.model;
+  std::vector<llm::Part>& parts = cut_answer_->message.parts;
+  if (parts.empty() || std::exchange(cut_part_, partial.part) != partial.part) parts.emplace_back(llm::Text{});
+  std::get<llm::Text>(parts.back()).text += partial.text;
+  cut_part_ = partial.part;
 }
 
 // As the user's, into the last message when that is the user's too: dialects differ in what they make of two in a row.
@@ -74,6 +84,21 @@ void Transcript::Take(const std::string& prompt) {
   waiting_.erase(found);
 }
 
+bool Transcript::HasDetached() const {
+  return running_detached_ || std::any_of(waiting_.begin(), waiting_.end(), [](const Said& said) { return said.detach; });
+}
+
+void Transcript::Begin(const std::string& prompt) {
+  cut_answer_.reset();
+  resumed_ = running_ == prompt;
+  if (resumed_) return;
+  running_ = prompt;
+  running_detached_.reset();
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const Said& said) { return said.prompt == prompt; });
+  if (found != waiting_.end() && found->detach) running_detached_ = Said{prompt, found->actor, found->text, {}, found->steer, true};
+  Take(prompt);
+}
+
 void Transcript::Apply(const Line& line) {
   next_line_ = std::max(next_line_, line.n) + 1;
   line_ = line.n;
@@ -86,8 +111,7 @@ void Transcript::Apply(const Line& line) {
     if (title_.empty()) title_ = TitleOf(said->text);
     waiting_.push_back(*said);
   } else if (const auto* turn = std::get_if<TurnBegun>(&record)) {
-    Take(turn->prompt);
-    running_ = turn->prompt;
+    Begin(turn->prompt);
     turns_ = turn->turn;
   } else if (const auto* steered = std::get_if<Steered>(&record)) {
     Take(steered->prompt);
@@ -99,6 +123,7 @@ void Transcript::Apply(const Line& line) {
       return;
     }
     open_calls_.clear();
+    cut_answer_.reset();
     for (const llm::Part& part : answered->message.parts) {
       if (const auto* call = std::get_if<llm::ToolCall>(&part)) open_calls_.push_back(*call);
     }
@@ -121,6 +146,8 @@ void Transcript::Apply(const Line& line) {
     Told(resulted->result);
   } else if (std::holds_alternative<TurnEnded>(record)) {
     running_.clear();
+    running_detached_.reset();
+    cut_answer_.reset();
   } else if (const auto* set = std::get_if<ModelSet>(&record)) {
     model_ = set->model;
     thinking_ = set->thinking;

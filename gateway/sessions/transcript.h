@@ -32,7 +32,13 @@ class Transcript {
 
   const std::deque<Said>& waiting() const { return waiting_; }  // accepted, neither begun nor dropped
   const std::string& running() const { return running_; }       // prompt of a turn without an end; "" = none
+  // That prompt, when nobody needs to wait for it (`detach`); its images are in the conversation only.
+  const std::optional<Said>& running_detached() const { return running_detached_; }
+  bool HasDetached() const;                                     // one that runs or waits
+  bool resumed() const { return resumed_; }                     // that turn was begun more than once
   const std::vector<llm::ToolCall>& open_calls() const { return open_calls_; }  // without a result
+  // What a file that was read has of an answer without its end. One that comes now is not kept here: its turn has it.
+  const std::optional<Answered>& cut_answer() const { return cut_answer_; }
 
   const std::vector<llm::MessageRef>& messages() const { return messages_; }
   // Tokens of the conversation: what the last answer's request counted, and an estimate of what came since.
@@ -44,8 +50,10 @@ class Transcript {
   std::vector<llm::MessageRef> Before(int64_t line) const;  // what the summary is to replace
 
  private:
+  void Begin(const std::string& prompt);
   void Take(const std::string& prompt);  // out of waiting_ and into the conversation, as the user's
   void Told(llm::Part part);
+  void Gather(const Partial& partial);
   void Replace(const Compacted& compacted);
 
   int64_t next_line_ = 1;
@@ -56,7 +64,11 @@ class Transcript {
   llm::Usage total_;
   std::deque<Said> waiting_;
   std::string running_;
+  std::optional<Said> running_detached_;
+  bool resumed_ = false;
   std::vector<llm::ToolCall> open_calls_;
+  std::optional<Answered> cut_answer_;
+  int64_t cut_part_ = 0;
   std::vector<llm::MessageRef> messages_;
   std::vector<int64_t> lines_;  // of each message: the record that began it
   int64_t line_ = 0;

@@ -25,7 +25,8 @@ bool MayPass(llm::ErrorClass kind) {
 }
 }  // namespace
 
-Turn::Turn(Session& session, Said said) : session_(session), services_(session.services()), said_(std::move(said)), wait_(services_.loop) {}
+Turn::Turn(Session& session, Said said, bool resumes)
+    : session_(session), services_(session.services()), said_(std::move(said)), resumes_(resumes), kept_(session), wait_(services_.loop) {}
 
 Turn::~Turn() {
   if (reading_ != 0) services_.tools.Cancel(reading_);
@@ -34,11 +35,11 @@ Turn::~Turn() {
 
 void Turn::Begin() {
   // Nothing may come between a call and its result, whatever could not be written before.
-  if (!CloseCalls("", "what came of it could not be recorded; it may have been done") || !session_.Write(TurnBegun{said_.prompt, session_.transcript().turns() + 1})) {
+  if (!CloseCalls("", "what came of it could not be recorded; it may have been done") || !session_.Write(TurnBegun{said_.prompt, session_.transcript().turns() + (resumes_ ? 0 : 1)})) {
     session_.GiveUpWaiting();
     return End("error", "internal", std::string(kNotWritten));
   }
-  session_.BeginNumbering();
+  if (!resumes_) session_.BeginNumbering();
   session_.Emit("turn", JsonLine().Text("prompt", said_.prompt).Text("text", said_.text).Text("actor", said_.actor).Done(), said_.prompt);
   if (ended_) return;
   session_.agents_md() ? Ask() : ReadAgentsMd();
@@ -123,6 +124,7 @@ void Turn::OnEvent(const llm::Event& event) {
   if (!fold_) fold_.emplace(LlmApi::kOpenAiCompletions);
   fold_->Add(event);
   if (const auto* text = std::get_if<llm::TextDelta>(&event)) {
+    kept_.Add(model_, static_cast<int64_t>(fold_->message().parts.size()), text->text);
     session_.Emit("text", JsonLine().Text("text", text->text).Done(), said_.prompt);
   } else if (const auto* thought = std::get_if<llm::ThinkingDelta>(&event)) {
     session_.Emit("thinking", JsonLine().Text("text", thought->text).Done(), said_.prompt);
@@ -150,6 +152,7 @@ void Turn::OnWriting(int index, std::string_view name, size_t bytes) {
 // By value: the request, and with it the event, goes at once.
 void Turn::OnAnswer(llm::Stopped stopped) {
   const llm::Fold fold = std::move(*std::exchange(fold_, std::nullopt));  // whatever happens next, it is no answer on its way any more
+  kept_.Forget();
   Answered answer;
   answer.model = model_;
   answer.message = fold.message();
@@ -217,6 +220,7 @@ void Turn::OnResult(const std::string& id, ToolOutcome outcome) {
 }
 
 bool Turn::WriteUnfinished(const std::string& why) {
+  kept_.Forget();
   Answered answer;
   answer.model = model_;
   answer.unfinished = why;

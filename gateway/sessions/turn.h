@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gateway/llm/fold.h"
+#include "gateway/sessions/answer_keeper.h"
 #include "gateway/sessions/compaction.h"
 #include "gateway/sessions/model_request.h"
 #include "gateway/sessions/session.h"
@@ -23,14 +24,16 @@ class Turn {
   static constexpr size_t kMaxShown = 8192;    // bytes of a result in its event
   static constexpr size_t kMaxOutput = 65536;  // bytes of one call's output events
 
-  Turn(Session& session, Said said);
+  Turn(Session& session, Said said, bool resumes);  // resumes: it was begun by a gateway that is gone
   ~Turn();
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
   const std::string& prompt() const { return said_.prompt; }
+  bool detached() const { return said_.detach; }
   void Begin();
   void Abort();
+  void Leave() { kept_.Save(); }  // to a later gateway, as a crash would, but with all that there is
 
  private:
   struct Running {
@@ -58,10 +61,12 @@ class Turn {
   Session& session_;
   Services& services_;
   const Said said_;
+  const bool resumes_;
   std::unique_ptr<ModelRequest> request_;
   std::unique_ptr<Compaction> compaction_;
   std::unique_ptr<Compaction> past_compaction_;
   std::optional<llm::Fold> fold_;
+  AnswerKeeper kept_;
   std::string model_;  // that answers
   std::map<int, std::pair<std::string, size_t>> writing_;
   std::map<std::string, Running> running_;  // by the call's id

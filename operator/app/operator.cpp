@@ -269,7 +269,7 @@ Result<> RunOperator(const OperatorOptions& options) {
   std::thread janitor([&] {
     const auto purge_trash = [&] {
       purging = true;
-      if (Result<> purged = PurgeTrash(paths, clock.WallNow()); !purged) LogWarn("trash: " + purged.error().message);
+      if (Result<> purged = PurgeTrash(paths.Trash(), clock.WallNow()); !purged) LogWarn("trash: " + purged.error().message);
       purging = false;
     };
     purge_trash();

@@ -58,10 +58,10 @@ TEST(TrashTest, AWorkspaceIsMovedThereAndPurgedAfterSevenDays) {
   const std::string there = paths.Trash() + "/" + FormatTime(clock.WallNow()) + "-default-one";
   EXPECT_TRUE(Exists(there + "/f"));
   clock.Advance(kTrashAge);
-  ASSERT_TRUE(PurgeTrash(paths, clock.WallNow()));
+  ASSERT_TRUE(PurgeTrash(paths.Trash(), clock.WallNow()));
   EXPECT_TRUE(Exists(there));
   clock.Advance(std::chrono::seconds(1));
-  ASSERT_TRUE(PurgeTrash(paths, clock.WallNow()));
+  ASSERT_TRUE(PurgeTrash(paths.Trash(), clock.WallNow()));
   EXPECT_FALSE(Exists(there));
 }
 

@@ -9,13 +9,6 @@ using testing::Eventually;
 
 class EndingsTest : public SessionsTest {
  protected:
-  Accepted Begin(const std::string& text, Eye& eye, const std::string& session = "") {
-    const auto accepted = Submit(Say(text, session));
-    EXPECT_TRUE(accepted) << accepted.error().message;
-    if (!accepted) return {};
-    Follow(*accepted, eye);
-    return *accepted;
-  }
   Result<> Abort(const std::string& session, const std::string& prompt = "") {
     return Get<void>([&](Done<> done) { sessions_->Abort(Agent(), session, prompt, std::move(done)); });
   }
@@ -41,10 +34,7 @@ TEST_F(EndingsTest, AnAbortedAnswerIsKeptAsFarAsItWentAndTheProviderIsToldAtOnce
 
 TEST_F(EndingsTest, AbortEndsWhatRunsInTheSandbox) {
   Grant({"obey"});
-  core_->On([&] { calls_->script["wait"] = {.hang = true}; });
-  Eye& eye = NewEye();
-  const Accepted accepted = Begin(R"(CALL exec {"command":"wait"})", eye);
-  ASSERT_TRUE(Eventually([&] { return core_->On([&] { return !calls_->started.empty(); }); }));
+  const Accepted accepted = BeginCall(NewEye());
   ASSERT_TRUE(Abort(accepted.session, accepted.prompt));
   core_->On([&] { EXPECT_EQ(calls_->cancelled, std::vector<std::string>{"wait"}); });
   Talk("what now", accepted.session);
@@ -122,13 +112,10 @@ TEST_F(EndingsTest, AboveTheThresholdASummaryIsMadeBeforeTheModelRefuses) {
 
 TEST_F(EndingsTest, CompactionByHandIsRefusedWhileATurnRuns) {
   Grant({"obey"});
-  core_->On([&] { calls_->script["wait"] = {.hang = true}; });
   const Accepted first = Talk("one");
   Talk("two", first.session);
   const auto compact = [&] { return Get<void>([&](Done<> done) { sessions_->Compact(Agent(), first.session, "local", std::move(done)); }); };
-  Eye& eye = NewEye();
-  Begin(R"(CALL exec {"command":"wait"})", eye, first.session);
-  ASSERT_TRUE(Eventually([&] { return !eye.Of("call").empty(); }));
+  BeginCall(NewEye(), first.session);
   const auto busy = compact();
   ASSERT_FALSE(busy);
   EXPECT_EQ(busy.error().code, Code::kConflict);
@@ -155,7 +142,7 @@ TEST_F(EndingsTest, ARemovedAgentsConversationsEnd) {
   const Accepted accepted = Begin("talk", eye);
   ASSERT_TRUE(Eventually([&] { return !eye.Of("text").empty(); }));
   ASSERT_TRUE(core_->On([&] { return core_->roster().Remove(Agent().uid); }));
-  EXPECT_TRUE(Eventually([&] { return eye.Closed().has_value(); }));
+  EXPECT_TRUE(eye.Closed());
   EXPECT_TRUE(eye.Ended(accepted.prompt));
   EXPECT_TRUE(Eventually([&] { return upstream_->Stats()["open"] == 0; }));
 }
@@ -163,10 +150,8 @@ TEST_F(EndingsTest, ARemovedAgentsConversationsEnd) {
 // What can't be recorded is not done.
 TEST_F(EndingsTest, NothingRunsWhenTheSessionCanNotBeWritten) {
   Grant({"obey"});
-  core_->On([&] { calls_->script["wait"] = {.hang = true}; });
   Eye& eye = NewEye();
-  const Accepted accepted = Begin(R"(CALL exec {"command":"wait"})", eye);
-  ASSERT_TRUE(Eventually([&] { return core_->On([&] { return !calls_->started.empty(); }); }));
+  const Accepted accepted = BeginCall(eye);
   ASSERT_TRUE(RemoveFile(File(accepted.session)));
   core_->On([&] { calls_->Finish("wait", {"x"}); });
   ASSERT_TRUE(Eventually([&] { return eye.Ended(accepted.prompt); }));

@@ -1,8 +1,5 @@
 // What stays on disk, over stops and crashes.
-#include <fstream>
-
 #include "base/files.h"
-#include "gateway/sessions/record.h"
 #include "tests/gateway/sessions/sessions_fixture.h"
 
 namespace beige::sessions {
@@ -12,20 +9,11 @@ using testing::Eventually;
 
 class FilesTest : public SessionsTest {
  protected:
-  // A session's file as a crash leaves it.
-  void Leave(const std::string& id, const std::vector<Record>& records, const std::string& torn = "") {
-    ASSERT_TRUE(MakeDirs(core_->paths().SessionsDir(Agent().key()), 0700));
-    std::ofstream file(File(id), std::ios::binary);
-    int64_t n = 0;
-    for (const Record& record : records) file << EncodeLine({++n, "2026-11-30T00:00:00.000Z", record});
-    file << torn;
-  }
   std::vector<Summary> List() {
     auto listed = Get<std::vector<Summary>>([&](Done<std::vector<Summary>> done) { sessions_->List(Agent(), std::move(done)); });
     EXPECT_TRUE(listed);
     return listed ? *listed : std::vector<Summary>();
   }
-  static Begun First(const std::string& id, const std::string& uid = Agent().uid) { return {id, "default", "a1", uid}; }
   static Answered Calls(const std::string& id) {
     Answered answer;
     answer.message.parts = {llm::ToolCall{id, "exec", R"({"command":"rm"})", "", std::nullopt}};
@@ -60,14 +48,44 @@ TEST_F(FilesTest, ACallOfACrashIsNeverRunAgainAndTheModelHearsOfIt) {
   EXPECT_EQ(Show("crashed")["turns"], 3);
 }
 
-TEST_F(FilesTest, WhoDidNotWaitIsAnsweredAfterARestartAndWhoLeftIsNot) {
+TEST_F(FilesTest, TheTextOfAnAnswerThatACrashCutIsThere) {
   Grant({"obey"});
-  Leave("waits", {First("waits"), Said{"p1", "local", "gone", {}}, Said{"p2", "local", "still wanted", {}, false, true}});
+  Leave("cut", {First("cut"), Said{"p1", "local", "tell me", {}}, TurnBegun{"p1", 1}, Partial{"up/obey", 1, "It was "}, Partial{"up/obey", 1, "a dark"}, Partial{"up/obey", 3, "And then"}},
+        R"({"v":1,"n":7,"ts":"2026)");
+  const json shown = Show("cut");
+  ASSERT_EQ(shown["messages"].size(), 4u) << shown;  // prompt, turn, answer, end
+  EXPECT_EQ(shown["messages"][2]["unfinished"], "interrupted");
+  EXPECT_EQ(shown["messages"][2]["model"], "up/obey");
+  EXPECT_EQ(shown["messages"][2]["parts"], (json{{{"type", "text"}, {"text", "It was a dark"}}, {{"type", "text"}, {"text", "And then"}}}));
+  Talk("go on", "cut");
+  EXPECT_EQ(LastBody()["messages"][1]["content"][0]["text"], "It was a dark");
+  EXPECT_EQ(Show("cut")["messages"].size(), 8u);
+}
+
+TEST_F(FilesTest, ALongAnswerIsWrittenDownWhileItComesAndShownOnce) {
+  Grant({"paced:20"});
   Eye& eye = NewEye();
-  ASSERT_TRUE(Get<WatchId>([&](Done<WatchId> done) { sessions_->Watch(Agent(), "waits", "", &eye, std::move(done)); }));
-  ASSERT_TRUE(Eventually([&] { return eye.Ended("p2"); }));
-  EXPECT_EQ(LastBody()["messages"].size(), 1u);
-  EXPECT_EQ(LastBody()["messages"][0]["content"][0]["text"], "still wanted");
+  const Accepted accepted = Begin("talk", eye);
+  const auto pieces = [&] {
+    const std::string text = ReadFile(File(accepted.session)).value_or("");
+    std::string out;
+    for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+      const auto line = DecodeLine(std::string_view(text).substr(at, text.find('\n', at) - at));
+      if (const auto* partial = line ? std::get_if<Partial>(&line->record) : nullptr) out += partial->text + "|";
+    }
+    return out;
+  };
+  ASSERT_TRUE(Eventually([&] { return !pieces().empty(); }));
+  EXPECT_TRUE(pieces().starts_with("tok0 tok1 ")) << pieces();
+  EXPECT_FALSE(eye.Ended(accepted.prompt));
+  ASSERT_TRUE(Eventually([&] { return eye.Ended(accepted.prompt); }));
+  std::string joined = pieces();
+  EXPECT_LE(std::count(joined.begin(), joined.end(), '|'), 4) << joined;
+  std::erase(joined, '|');
+  EXPECT_TRUE(eye.Text().starts_with(joined)) << joined;
+  const json shown = Show(accepted.session);
+  ASSERT_EQ(shown["messages"].size(), 4u);
+  EXPECT_EQ(shown["messages"][2]["parts"][0]["text"], eye.Text());
 }
 
 TEST_F(FilesTest, SessionsOfAnEarlierAgentOfThatNameAreNotThisOnes) {
@@ -125,6 +143,43 @@ TEST_F(FilesTest, NoKeyStandsInAnyFileOfAConversation) {
   EXPECT_EQ(eye().Of("error")[0].data["code"], "auth");
   EXPECT_EQ(ReadFile(File(accepted.session)).value_or("").find("sk-canary"), std::string::npos);
   EXPECT_EQ(ReadFile(core_->paths().AuditLog()).value_or("sk-canary").find("sk-canary"), std::string::npos);
+}
+
+TEST_F(FilesTest, ARemovedAgentsSessionsAreInTheTrashForSevenDays) {
+  Grant({"obey"});
+  const Accepted accepted = Talk("secret");
+  Leave("old", {First("old", "uid-before"), Said{"p1", "local", "older", {}}});
+  ASSERT_TRUE(core_->On([&] { return core_->roster().Remove(Agent().uid); }));
+  EXPECT_FALSE(Exists(core_->paths().SessionsDir(Agent().key())));
+  const auto trash = ListDir(core_->paths().SessionsTrash());
+  ASSERT_EQ(trash->size(), 1u);
+  EXPECT_TRUE((*trash)[0].ends_with("Z-default-a1")) << (*trash)[0];
+  EXPECT_EQ(ListDir(core_->paths().SessionsTrash() + "/" + (*trash)[0])->size(), 2u);
+  // The next agent of that name begins with nothing; asking again moves nothing of his.
+  Grant({"obey"});
+  EXPECT_TRUE(List().empty());
+  EXPECT_EQ(Submit(Say("hi", accepted.session)).error().code, Code::kNotFound);
+  ASSERT_TRUE(core_->On([&] { return core_->roster().Remove("uid-before"); }));
+  Talk("mine");
+  EXPECT_EQ(List().size(), 1u);
+  const std::string past = core_->paths().SessionsTrash() + "/2020-01-01T00:00:00.000Z-default-a1";
+  ASSERT_TRUE(MakeDirs(past, 0700));
+  Restart();
+  EXPECT_TRUE(Eventually([&] { return !Exists(past); }));
+  EXPECT_EQ(ListDir(core_->paths().SessionsTrash())->size(), 1u);
+}
+
+TEST_F(FilesTest, AnAgentThatIsOnlyAbsentAtAStartKeepsItsSessions) {
+  Grant({"obey"});
+  const Accepted accepted = Talk("hello");
+  Down();
+  ASSERT_TRUE(RemoveTree(core_->paths().GrantsDir()));
+  core_->Restart();
+  Up();
+  EXPECT_TRUE(List().size() == 1) << "read by whoever asks for that uid";
+  EXPECT_TRUE(Exists(File(accepted.session)));
+  Grant({"obey"});
+  Talk("again", accepted.session);
 }
 
 TEST_F(FilesTest, ADirectoryThatCanNotBeWrittenIsAnErrorWithItsName) {

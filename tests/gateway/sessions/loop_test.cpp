@@ -89,34 +89,26 @@ TEST_F(SessionsTest, TheModelIsToldWhoItIsAndWhatItHas) {
 
 TEST_F(SessionsTest, ASecondPromptWaitsForItsTurn) {
   Grant({"obey"});
-  core_->On([&] { calls_->script["wait"] = {.hang = true}; });
-  const auto first = Submit(Say(R"(CALL exec {"command":"wait"})"));
-  ASSERT_TRUE(first);
   Eye& eye = NewEye();
-  Follow(*first, eye);
-  ASSERT_TRUE(Eventually([&] { return !eye.Of("call").empty(); }));
-  const auto second = Submit(Say("later", first->session));
+  const Accepted first = BeginCall(eye);
+  const auto second = Submit(Say("later", first.session));
   ASSERT_TRUE(second);
   EXPECT_EQ(second->ahead, 1u);
   core_->On([&] { calls_->Finish("wait", {"x"}); });
   ASSERT_TRUE(Eventually([&] { return eye.Ended(second->prompt); }));
-  EXPECT_TRUE(eye.Ended(first->prompt));
+  EXPECT_TRUE(eye.Ended(first.prompt));
   EXPECT_EQ(LastBody()["messages"].back()["content"][0]["text"], "later");
 }
 
 TEST_F(SessionsTest, SteeringIsToldInTheMiddleOfATurn) {
   Grant({"obey"});
-  core_->On([&] { calls_->script["wait"] = {.hang = true}; });
-  const auto first = Submit(Say(R"(CALL exec {"command":"wait"})"));
-  ASSERT_TRUE(first);
   Eye& eye = NewEye();
-  Follow(*first, eye);
-  ASSERT_TRUE(Eventually([&] { return !eye.Of("call").empty(); }));
-  Prompt steer = Say("use the other file", first->session);
+  const Accepted first = BeginCall(eye);
+  Prompt steer = Say("use the other file", first.session);
   steer.steer = true;
   ASSERT_TRUE(Submit(steer));
   core_->On([&] { calls_->Finish("wait", {"x"}); });
-  ASSERT_TRUE(Eventually([&] { return eye.Ended(first->prompt); }));
+  ASSERT_TRUE(Eventually([&] { return eye.Ended(first.prompt); }));
   EXPECT_EQ(eye.Of("steer").size(), 1u);
   EXPECT_EQ(eye.Of("turn").size(), 1u);
   const json last = LastBody()["messages"].back()["content"];

@@ -1,6 +1,9 @@
 #include "tests/gateway/sessions/sessions_fixture.h"
 
+#include <fstream>
+
 #include "base/files.h"
+#include "gateway/sessions/log_file.h"
 
 namespace beige::sessions {
 
@@ -144,6 +147,34 @@ Result<Accepted> SessionsTest::Submit(Prompt prompt) {
 void SessionsTest::Follow(const Accepted& accepted, Eye& eye) {
   const auto watch = Get<WatchId>([&](Done<WatchId> done) { sessions_->Watch(Agent(), accepted.session, accepted.after, &eye, std::move(done)); });
   ASSERT_TRUE(watch) << watch.error().message;
+}
+
+Accepted SessionsTest::Begin(const std::string& text, Eye& eye, const std::string& session) {
+  const auto accepted = Submit(Say(text, session));
+  EXPECT_TRUE(accepted) << accepted.error().message;
+  if (!accepted) return {};
+  Follow(*accepted, eye);
+  return *accepted;
+}
+
+Accepted SessionsTest::BeginCall(Eye& eye, const std::string& session) {
+  core_->On([&] { calls_->script["wait"] = {.hang = true}; });
+  Accepted accepted = Begin(R"(CALL exec {"command":"wait"})", eye, session);
+  EXPECT_TRUE(testing::Eventually([&] { return core_->On([&] { return calls_->InFlight("") > 0; }); }));
+  return accepted;
+}
+
+void SessionsTest::Leave(const std::string& id, const std::vector<Record>& records, const std::string& torn) {
+  ASSERT_TRUE(MakeDirs(core_->paths().SessionsDir(Agent().key()), 0700));
+  std::ofstream file(File(id), std::ios::binary);
+  int64_t n = 0;
+  bool detached = false;
+  for (const Record& record : records) {
+    file << EncodeLine({++n, "2026-11-30T00:00:00.000Z", record});
+    if (const auto* said = std::get_if<Said>(&record)) detached = detached || said->detach;
+  }
+  file << torn;
+  if (detached) std::ofstream(File(id) + std::string(kMark));
 }
 
 Accepted SessionsTest::Talk(const std::string& text, const std::string& session) {

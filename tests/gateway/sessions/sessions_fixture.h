@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "gateway/sessions/record.h"
 #include "gateway/sessions/sessions.h"
 #include "tests/gateway/core/core.h"
 #include "tests/gateway/llm/upstream.h"
@@ -95,6 +96,13 @@ class SessionsTest : public ::testing::Test {
   // Said, watched from its acceptance on, and waited for.
   Accepted Talk(const std::string& text, const std::string& session = "");
   void Follow(const Accepted& accepted, Eye& eye);
+  // Said and watched, not waited for.
+  Accepted Begin(const std::string& text, Eye& eye, const std::string& session = "");
+  // A turn in the middle of a call that lasts until calls_->Finish("wait", ...); the model is "obey".
+  Accepted BeginCall(Eye& eye, const std::string& session = "");
+  // A session's file as a crash leaves it, with the mark of one that has detached prompts.
+  void Leave(const std::string& id, const std::vector<Record>& records, const std::string& torn = "");
+  static Begun First(const std::string& id, const std::string& uid = Agent().uid) { return {id, "default", "a1", uid}; }
   std::string Answer() const { return eye_->Text(); }
   Eye& eye() { return *eye_; }
   Eye& NewEye() { return *eyes_.emplace_back(std::make_unique<Eye>()); }  // lives as long as it may be told something

@@ -125,6 +125,19 @@ TEST(TranscriptTest, AFileCutAnywhereIsReadUpToItsLastWholeLine) {
   }
 }
 
+TEST(TranscriptTest, PiecesOfAnAnswerCountOnlyWhereItIsMissing) {
+  const Partial piece{"p/m", 1, "on"};
+  File file = Begin().Turn("p1", "go").Add(piece).Says("one").Add(piece).Add(piece);
+  ASSERT_TRUE(file.Read().cut_answer());
+  EXPECT_EQ(file.Read().cut_answer()->message.parts, (std::vector<llm::Part>{llm::Text{"onon"}}));
+  EXPECT_EQ(Shape(file.Read().messages()), "user(go;) model(one;)");
+  EXPECT_FALSE(file.End("p1").Read().cut_answer());
+  // Nothing is kept of one that comes now.
+  Transcript live = Begin().Turn("p1", "go").Read();
+  live.Apply({live.next_line(), "", piece});
+  EXPECT_FALSE(live.cut_answer());
+}
+
 TEST(TranscriptTest, LinesThatAreNoRecordsAndTypesOfALaterVersionArePassedOver) {
   const Transcript transcript = Begin().Raw("{\"v\":1,\"n\":2,\"ty\n").Raw("[]\n\n").Raw("{\"v\":9,\"type\":\"hologram\",\"n\":7}\n").Raw("{\"type\":\"answer\",\"parts\":5}\n").Turn("p1", "hi").Read();
   EXPECT_EQ(Shape(transcript.messages()), "user(hi;)");
