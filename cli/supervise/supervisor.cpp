@@ -101,6 +101,9 @@ void Supervisor::Start(Child& child) {
     request.argv = launch.argv;
     request.environment = launch.environment;
     request.fds = {{log.get(), 1}, {log.get(), 2}};
+    // Away from the terminal of a foreground `beige up`: whoever has it may type into the person's shell (TIOCSTI). Ctrl-C comes to the
+    // supervisor alone, which stops its children.
+    request.new_session = true;
     UniqueFd write_end;
     if (launch.through_bubblewrap) {
       int ends[2];
