@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "base/files.h"
@@ -51,15 +52,46 @@ std::vector<std::string> Needed(const HomePaths& paths, const EnvLookup& env) {
     if (end > start) needed.push_back(path.substr(start, end - start));
     start = end + 1;
   }
+  // Of a single file the directory, since who changes it may rename another one over it.
+  const auto file = [&](const std::string& name) { needed.push_back(fs::path(name).parent_path()); };
+  if (const auto bundle = env("SSL_CERT_FILE"); bundle && !bundle->empty()) file(*bundle);
   if (const auto text = ReadFileIfExists(paths.GatewayYaml()); text && *text) {
     const auto loaded = LoadGatewayConfig(**text, paths.GatewayYaml(), env);
     if (loaded.value) {
-      for (const auto& [name, tool] : loaded.value->tools) needed.push_back(tool.path);
+      for (const auto& [name, tool] : loaded.value->tools) {
+        needed.push_back(tool.path);
+        const std::string manifest = tool.path + "/tool.yaml";
+        if (const auto words = ReadFileIfExists(manifest); words && *words) {
+          if (const auto read = LoadToolManifest(**words, manifest, env); read.value) std::for_each(read.value->files.begin(), read.value->files.end(), file);
+        }
+      }
       for (const auto& [name, skill] : loaded.value->skills) needed.push_back(skill.path);
-      for (const auto& token : loaded.value->tokens) needed.push_back(fs::path(token.file).parent_path());
+      for (const auto& token : loaded.value->tokens) file(token.file);
+      std::for_each(loaded.value->llm.files.begin(), loaded.value->llm.files.end(), file);
     }
   }
   return needed;
+}
+
+// A tmux, a screen, an agent of keys, a bus: who connects to one does what that user may, and that user may use the engine. There is no
+// list of all such sockets; these are the places that programs choose by themselves.
+constexpr const char* kSocketPlaces[] = {"/tmp", "/var/tmp", "/run/user", "/run/tmux", "/run/screen"};
+
+bool IsWithinAny(const std::string& path, const std::vector<std::string>& directories) {
+  return std::any_of(directories.begin(), directories.end(), [&](const auto& directory) { return IsWithin(path, directory); });
+}
+
+// The link in a hidden directory by which `path` is reached, if it is: it must be there for the name to mean anything.
+std::optional<std::pair<std::string, std::string>> LinkOnTheWay(const std::string& path, const std::vector<std::string>& hidden) {
+  fs::path walked;
+  for (const fs::path& part : fs::path(path)) {
+    walked /= part;
+    std::error_code ec;
+    if (!fs::is_symlink(walked, ec)) continue;
+    if (!IsWithinAny(walked, hidden)) return std::nullopt;
+    return std::pair(walked.string(), RealPath(walked));
+  }
+  return std::nullopt;
 }
 
 size_t Depth(const std::string& path) { return path == "/" ? 0 : static_cast<size_t>(std::count(path.begin(), path.end(), '/')); }
@@ -85,17 +117,33 @@ Result<GatewayView> DescribeGatewayView(const HomePaths& paths, const EnvLookup&
 
   for (const auto& mask : view.masked) view.masked_ids.push_back(FileHandle(mask));
 
+  std::vector<std::string> needed = Needed(paths, env);
+  needed.push_back(paths.home());
+  for (const char* place : kSocketPlaces) {
+    const std::string real = RealPath(place);
+    // What is needed itself, not only something in it, stays as it is.
+    const bool whole = real.empty() || IsWithin("/usr/bin", real) || IsWithin(real, view.home) ||
+                       std::any_of(needed.begin(), needed.end(), [&](const auto& path) { return RealPath(path) == real; });
+    if (!whole && std::find(view.hidden.begin(), view.hidden.end(), real) == view.hidden.end()) view.hidden.push_back(real);
+  }
+
   std::set<std::string> kept{view.home};
-  for (const auto& path : Needed(paths, env)) {
+  std::set<std::pair<std::string, std::string>> links;
+  for (const auto& path : needed) {
     const std::string real = RealPath(path);
-    const bool hidden = std::any_of(view.masked.begin(), view.masked.end(), [&](const auto& mask) { return IsWithin(real, mask); });
-    if (!real.empty() && hidden && !IsWithin(real, view.home)) kept.insert(real);
+    if (real.empty()) continue;
+    if ((IsWithinAny(real, view.masked) || IsWithinAny(real, view.hidden)) && !IsWithin(real, view.home)) kept.insert(real);
+    if (const auto link = LinkOnTheWay(path, view.hidden); link && !IsWithin(link->first, view.home)) links.insert(*link);
+  }
+  // A link within what is kept is there already.
+  for (const auto& link : links) {
+    if (!std::any_of(kept.begin(), kept.end(), [&](const auto& path) { return IsWithin(link.first, path); })) view.links.push_back(link);
   }
   view.kept.assign(kept.begin(), kept.end());
   for (const auto& mask : view.masked) {
     const bool system = mask == "/" || IsWithin("/usr/bin", mask) || IsWithin("/proc/self", mask) || IsWithin(mask, "/dev") || IsWithin(mask, "/proc");
-    const bool needed = kept.contains(mask) || std::find(view.writable.begin(), view.writable.end(), mask) != view.writable.end();
-    if (system || needed) {
+    const bool taken = kept.contains(mask) || std::find(view.writable.begin(), view.writable.end(), mask) != view.writable.end();
+    if (system || taken) {
       return Fail(Code::kInvalid, "an engine's socket lies directly in " + mask + ", which the gateway needs; move the socket to a directory of its own");
     }
   }
@@ -108,7 +156,9 @@ std::vector<std::string> BubblewrapArguments(const GatewayView& view) {
     std::vector<std::string> arguments;
   };
   std::vector<Mount> mounts;
+  for (const auto& path : view.hidden) mounts.push_back({path, {"--tmpfs", path}});
   for (const auto& path : view.masked) mounts.push_back({path, {"--tmpfs", path}});
+  for (const auto& [path, target] : view.links) mounts.push_back({path, {"--symlink", target, path}});
   for (const auto& path : view.kept) mounts.push_back({path, {"--ro-bind", path, path}});
   for (const auto& path : view.writable) mounts.push_back({path, {"--bind", path, path}});
   std::stable_sort(mounts.begin(), mounts.end(), [](const Mount& a, const Mount& b) { return Depth(a.path) < Depth(b.path); });
@@ -125,6 +175,7 @@ std::vector<std::string> BubblewrapArguments(const GatewayView& view) {
   // A /dev of its own: the host's holds its disks, which a gateway that runs as root could write.
   arguments.insert(arguments.end(), {"--ro-bind", "/", "/", "--dev", "/dev", "--remount-ro", "/dev", "--bind", "/proc", "/proc"});
   for (const auto& mount : mounts) arguments.insert(arguments.end(), mount.arguments.begin(), mount.arguments.end());
+  for (const auto& path : view.hidden) arguments.insert(arguments.end(), {"--remount-ro", path});
   arguments.insert(arguments.end(), {"--chdir", view.home, "--"});
   if (view.as_root) {
     for (auto& argument : SealedCommand()) arguments.push_back(std::move(argument));

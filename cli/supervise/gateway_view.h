@@ -2,6 +2,7 @@
 #define BEIGE_CLI_SUPERVISE_GATEWAY_VIEW_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/load.h"
@@ -12,13 +13,15 @@
 namespace beige::cli {
 
 // What the gateway sees of the machine when bubblewrap starts it: everything read-only, its own directories of the home writable, and an
-// empty directory where an engine's socket lies.
+// empty directory where an engine's socket lies, or where programs of its user have theirs: a read-only mount hinders no connect.
 struct GatewayView {
   std::string home;                    // real path
   std::vector<std::string> writable;   // real paths
   std::vector<std::string> masked;     // directories of engine sockets, real paths
   std::vector<std::string> masked_ids; // of the same, as the file system knows them: one that is made anew is no longer masked
-  std::vector<std::string> kept;       // stay visible (read-only) though a masked directory holds them
+  std::vector<std::string> hidden;     // where other programs of this user listen, real paths: empty directories, and nothing to write
+  std::vector<std::string> kept;       // stay visible (read-only) though a masked or hidden directory holds them
+  std::vector<std::pair<std::string, std::string>> links;  // in a hidden directory, to what is named by them: path and where it leads
   bool as_root = false;                // the effective uid is 0
   std::vector<IdRange> ids;            // what the gateway's user namespace knows: 0 and those of agents; empty = its own uid only
   bool operator==(const GatewayView&) const = default;

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <cstdlib>
 
 #include "base/files.h"
 #include "base/unix_socket.h"
@@ -32,7 +35,13 @@ class ViewTest : public ::testing::Test {
     return beige_.Json("data/gateway/view.json");
   }
 
-  const std::string directory_ = TemporaryDirectory();
+  // Not among the places that are hidden whatever they hold, and open to a gateway of any uid.
+  static std::string VisibleDirectory() {
+    std::string name = (::geteuid() == 0 ? std::string("/var/lib") : std::string(std::getenv("HOME"))) + "/bcli-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr || ::chmod(name.c_str(), 0755) != 0) std::abort();
+    return name;
+  }
+  const std::string directory_ = VisibleDirectory();
   UniqueFd listener_;
   Installation beige_;
   std::vector<std::string> environment_;
@@ -60,6 +69,37 @@ TEST_F(ViewTest, TheGatewayReachesNoEngineAndWritesNothingThatTheOperatorObeys) 
   EXPECT_EQ(view["writesToNull"], true);
   EXPECT_EQ(view["disks"].dump(), "[]") << "whoever writes a disk writes everything";
   EXPECT_EQ(view["cell"], "from a cell\n") << "it must be able to make cells";
+}
+
+TEST_F(ViewTest, SocketsOfOtherProgramsAreOutOfReachAndWhatTheConfigurationNamesBesideThemIsNot) {
+  ASSERT_TRUE(CanMakeUserNamespaces()) << "this machine makes no user namespaces: install bubblewrap, or allow them (kernel.unprivileged_userns_clone)";
+  for (const char* place : {"/tmp", "/var/tmp"}) {
+    SCOPED_TRACE(place);
+    std::string top = std::string(place) + "/bview-XXXXXX";
+    ASSERT_NE(::mkdtemp(top.data()), nullptr);
+    const UniqueFd tmux = std::move(ListenUnix(top + "/default", 0600).value());
+    const std::string tool = top + "/tools/hello";
+    ASSERT_TRUE(MakeDirs(tool, 0755));
+    ASSERT_TRUE(MakeDirs(top + "/secrets", 0755));
+    ASSERT_TRUE(WriteFileAtomic(top + "/secrets/word", "x", 0600));
+    ASSERT_TRUE(WriteFileAtomic(tool + "/run.sh", "#!/bin/sh\n", 0755));
+    ASSERT_TRUE(WriteFileAtomic(tool + "/tool.yaml", "name: hello\ndescription: says hello\ncommand: [./run.sh]\nsecrets: {WORD: {file: " + top + "/secrets/word}}\n", 0644));
+    ASSERT_EQ(::symlink((top + "/tools").c_str(), (top + "/linked").c_str()), 0);
+    beige_.home().Write("gateway.yaml", "apiVersion: beige.dev/v1alpha1\nkind: GatewayConfig\ntools: {hello: {path: " + top + "/linked/hello}}\n");
+    auto environment = environment_;
+    environment.push_back("STAND_IN_OTHER=" + top + "/default");
+    environment.push_back("STAND_IN_NAMED=" + top + "/linked/hello/run.sh:" + top + "/secrets/word");
+    ASSERT_EQ(beige_.Beige({"up", "--detach"}, environment).status, 0);
+    EXPECT_EQ(beige_.Json("run/up.json")["privilegeSplit"], "namespace");
+    ASSERT_TRUE(ConnectUnix(top + "/default")) << "from here it answers";
+    const auto view = beige_.Json("data/gateway/view.json");
+    EXPECT_EQ(view["other"], false) << "who types into it is its user";
+    EXPECT_EQ(view["named"], 2);
+    EXPECT_EQ(view["temporary"], false) << "nothing to write either";
+    EXPECT_EQ(view["cell"], "from a cell\n");
+    EXPECT_EQ(beige_.Beige({"down"}).status, 0);
+    static_cast<void>(RemoveTree(top));
+  }
 }
 
 TEST_F(ViewTest, TheViewHoldsAfterARestartOfTheGateway) {
@@ -116,7 +156,7 @@ TEST_F(ViewTest, AnEnginesDirectoryThatIsMadeAnewIsMaskedAgain) {
   const pid_t gateway = beige_.Pid("gatewayPid");
   listener_.Reset();
   ASSERT_TRUE(RemoveTree(directory_));  // the mask goes with it
-  ASSERT_TRUE(MakeDirs(directory_, 0700));
+  ASSERT_TRUE(MakeDirs(directory_, 0755));
   listener_ = std::move(ListenUnix(directory_ + "/engine.sock", 0666).value());
   ASSERT_TRUE(beige_.AnswersWithNewPid("gatewayPid", gateway));
   EXPECT_EQ(LookAgain()["engine"], false);
