@@ -56,7 +56,7 @@ struct Supervisor::Child {
   UniqueFd serving;   // pidfd of the process inside bubblewrap
   UniqueFd info;      // where bubblewrap writes that pid; open until it has
   UniqueFd release;          // closed when the ids are mapped
-  std::vector<IdRange> ids;
+  std::vector<IdMap> ids;
   std::string info_text;
 };
 

@@ -63,12 +63,46 @@ TEST_F(ViewTest, TheGatewayReachesNoEngineAndWritesNothingThatTheOperatorObeys) 
   EXPECT_EQ(view["logs"], true);
   const bool root = ::geteuid() == 0;
   EXPECT_EQ(view["capabilities"], root ? "00000000800000c0" : "0000000000000000") << "at most CAP_SETFCAP, CAP_SETUID and CAP_SETGID";
+  EXPECT_EQ(beige_.Json("run/up.json").value("privilegeReason", ""), "");
+  EXPECT_EQ(view["kernelSettings"].dump(), "[]") << "who is root of the host writes them without any capability";
+  if (root) {
+    EXPECT_EQ(view["signals"].dump(), "[]") << "a uid of its own reaches nobody else's process";
+    EXPECT_EQ(view["shadow"], false);
+  }
   EXPECT_EQ(view["pidNamespaceLevels"], 1) << "it must see the pids of its peers";
   EXPECT_EQ(view["seesInit"], true);
   EXPECT_EQ(view["devicesToChange"].dump(), "[]") << "the host's own nodes";
   EXPECT_EQ(view["writesToNull"], true);
   EXPECT_EQ(view["disks"].dump(), "[]") << "whoever writes a disk writes everything";
   EXPECT_EQ(view["cell"], "from a cell\n") << "it must be able to make cells";
+}
+
+TEST_F(ViewTest, AHomeAndAToolInADirectoryThatOnlyRootMayPassAreServedAndTheRestOfItIsNotSeen) {
+  if (::geteuid() != 0) GTEST_SKIP() << "the gateway of a plain user has its uid";
+  std::string top = "/var/lib/broot-XXXXXX";  // 0700, as /root is
+  ASSERT_NE(::mkdtemp(top.data()), nullptr);
+  ASSERT_TRUE(MakeDirs(top + "/tools/hello", 0700));
+  ASSERT_TRUE(WriteFileAtomic(top + "/tools/hello/secret", "x", 0600));
+  ASSERT_TRUE(WriteFileAtomic(top + "/private", "x", 0644));
+  ASSERT_TRUE(MakeDirs(top + "/home", 0700));
+  ASSERT_TRUE(WriteFileAtomic(top + "/home/gateway.yaml", "apiVersion: beige.dev/v1alpha1\nkind: GatewayConfig\ntools: {hello: {path: " + top + "/tools/hello}}\n", 0600));
+  const auto beige = [&](std::vector<std::string> arguments, const std::vector<std::string>& environment) {
+    auto command = beige_.Command(std::move(arguments));
+    command[2] = top + "/home";
+    return Program(command, environment).Finish(std::chrono::seconds(60));
+  };
+  const Outcome up = beige({"up", "--detach"}, {"STAND_IN_NAMED=" + top + "/home/gateway.yaml:" + top + "/tools/hello/secret:" + top + "/private"});
+  EXPECT_EQ(up.status, 0) << up.err;
+  EXPECT_EQ(up.err, "") << "it has a uid of its own";
+  const auto view = nlohmann::json::parse(ReadFile(top + "/home/data/gateway/view.json").value_or(""), nullptr, false);
+  EXPECT_EQ(view["named"], 2) << view;
+  EXPECT_EQ(view["logs"], true);
+  EXPECT_EQ(view["operatorYaml"], false);
+  struct stat info {};
+  ASSERT_EQ(::stat((top + "/home/data/gateway/view.json").c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, 0u) << "on disk all stays root's";
+  EXPECT_EQ(beige({"down"}, {}).status, 0);
+  static_cast<void>(RemoveTree(top));
 }
 
 TEST_F(ViewTest, SocketsOfOtherProgramsAreOutOfReachAndWhatTheConfigurationNamesBesideThemIsNot) {
