@@ -1,9 +1,12 @@
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/files.h"
 #include "base/unix_socket.h"
@@ -103,6 +106,29 @@ TEST_F(ViewTest, AHomeAndAToolInADirectoryThatOnlyRootMayPassAreServedAndTheRest
   EXPECT_EQ(info.st_uid, 0u) << "on disk all stays root's";
   EXPECT_EQ(beige({"down"}, {}).status, 0);
   static_cast<void>(RemoveTree(top));
+}
+
+TEST_F(ViewTest, OnAFileSystemWithoutIdmappedMountsTheGatewayStaysRootAndUpAndStatusSaySo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "the gateway of a plain user has its uid";
+  std::string top = "/var/lib/bram-XXXXXX";
+  ASSERT_NE(::mkdtemp(top.data()), nullptr);
+  ASSERT_EQ(::mount("ramfs", top.c_str(), "ramfs", 0, nullptr), 0) << std::strerror(errno);
+  const auto beige = [&](std::vector<std::string> arguments) {
+    auto command = beige_.Command(std::move(arguments));
+    command[2] = top + "/home";
+    return Program(command, environment_).Finish(std::chrono::seconds(60));
+  };
+  const Outcome up = beige({"up", "--detach"});
+  EXPECT_EQ(up.status, 0) << up.err;
+  EXPECT_THAT(up.err, HasSubstr("runs as root in its view"));
+  EXPECT_THAT(up.err, HasSubstr("idmapped"));
+  EXPECT_THAT(beige({"status"}).out, HasSubstr("namespace: the gateway runs as root in its view"));
+  const auto view = nlohmann::json::parse(ReadFile(top + "/home/data/gateway/view.json").value_or(""), nullptr, false);
+  EXPECT_EQ(view["operatorYaml"], false) << "the rest of the view holds";
+  EXPECT_EQ(view["cell"], "from a cell\n");
+  EXPECT_EQ(beige({"down"}).status, 0);
+  EXPECT_EQ(::umount(top.c_str()), 0) << std::strerror(errno);
+  EXPECT_EQ(::rmdir(top.c_str()), 0);
 }
 
 TEST_F(ViewTest, SocketsOfOtherProgramsAreOutOfReachAndWhatTheConfigurationNamesBesideThemIsNot) {
