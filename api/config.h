@@ -103,6 +103,7 @@ struct ToolManifest {
   bool accepts_untrusted_files = false;
   std::map<std::string, std::string> env;   // ${BEIGE_TOOL_DATA} and ${BEIGE_AGENT} are filled in per cell
   std::map<std::string, Secret> secrets;    // already resolved from the gateway's environment or a file
+  std::vector<std::string> files;           // absolute, that secrets were read from
   std::string folder;                       // absolute folder of the manifest
   bool operator==(const ToolManifest&) const = default;
 };

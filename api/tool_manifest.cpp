@@ -114,6 +114,7 @@ Loaded<ToolManifest> LoadToolManifest(std::string_view text, const std::string& 
     if (!CheckVariable(reader, field, path)) continue;
     if (root["env"].Find(field.key) != nullptr) reader.problems().Add(field.mark, path, "stands under env too");
     tool.secrets[field.key] = reader.SecretAt(field.value, path);
+    if (const YamlNode& from = field.value["file"]; from.IsString()) tool.files.push_back(reader.Path(from, path + ".file"));
   }
   tool.folder = reader.folder();
   if (!reader.problems().empty()) return {std::nullopt, reader.problems().Take()};

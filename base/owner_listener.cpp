@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/unix_socket.h"
+#include "base/user_namespace.h"
 
 namespace beige {
 namespace {
@@ -38,7 +39,8 @@ void OwnerListener::Accept() {
     return;
   }
   const auto peer = PeerOf(fd.get());
-  if (!peer || (peer->uid != ::geteuid() && peer->uid != 0 && peer->uid != also_)) {
+  // Where the kernel can't name root of the machine, the socket's mode has judged: it is open to its owner, whom root is, and to nobody else.
+  if (!peer || (peer->uid != ::geteuid() && peer->uid != 0 && peer->uid != also_ && !MayBeRootOutside(peer->uid))) {
     LogWarn("stranger on " + name_, {{"uid", peer ? std::to_string(peer->uid) : "unknown"}});
     return;
   }

@@ -41,9 +41,9 @@ Result<> WriteWhole(const std::string& path, const std::string& text) {
   return {};
 }
 
-std::string Text(const std::vector<IdRange>& ranges) {
+std::string Text(const std::vector<IdMap>& maps) {
   std::string text;
-  for (const auto& range : ranges) text += std::to_string(range.first) + " " + std::to_string(range.first) + " " + std::to_string(range.count) + "\n";
+  for (const auto& map : maps) text += std::to_string(map.inside) + " " + std::to_string(map.outside) + " " + std::to_string(map.count) + "\n";
   return text;
 }
 }  // namespace
@@ -65,10 +65,25 @@ std::optional<pid_t> ChildPidOf(std::string_view text) {
   return pid;
 }
 
-Result<> WriteIdMaps(pid_t child, const std::vector<IdRange>& uids, const std::vector<IdRange>& gids) {
+Result<> WriteIdMaps(pid_t child, const std::vector<IdMap>& uids, const std::vector<IdMap>& gids) {
   const std::string directory = "/proc/" + std::to_string(child);
   BEIGE_TRY(WriteWhole(directory + "/uid_map", Text(uids)));
   return WriteWhole(directory + "/gid_map", Text(gids));
+}
+
+bool MayBeRootOutside(uid_t uid) {
+  const std::string unknown = ReadFile("/proc/sys/kernel/overflowuid", 64).value_or("65534\n");
+  if (std::to_string(uid) + "\n" != unknown) return false;
+  std::istringstream lines(ReadFile("/proc/self/uid_map", 1u << 16).value_or(""));
+  uint64_t inside = 0;
+  uint64_t outside = 0;
+  uint64_t count = 0;
+  bool other = false;
+  while (lines >> inside >> outside >> count) {
+    if (outside == 0) return false;
+    other = other || inside == 0;
+  }
+  return other;
 }
 
 }  // namespace beige

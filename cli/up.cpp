@@ -76,6 +76,9 @@ class Foreground {
     if (split.kind == "none") {
       LogWarn("the gateway runs without a view of its own and can reach the container engine", {{"reason", split.reason}});
       Say("warning: privilege split none: " + split.reason);
+    } else if (!split.reason.empty()) {
+      LogWarn("the gateway is root", {{"reason", split.reason}});
+      Say("warning: " + split.reason);
     }
     watch_.Add(paths_.home());
     Supervisor supervisor(ServicesOf(paths_, split, view_), clock_);
@@ -254,6 +257,7 @@ int RunDetached(const Globals& globals) {
     const auto info = ReadSupervisorInfo(paths);
     PrintLine(SummaryLine(paths));
     if (info && info->privilege_split == "none") PrintWarning("up", "privilege split none: " + info->privilege_reason);
+    if (info && info->privilege_split == "namespace" && !info->privilege_reason.empty()) PrintWarning("up", info->privilege_reason);
     return kDone;
   }
   // Whoever hears of the failure may try again at once, and must not find the home taken by what is still ending.

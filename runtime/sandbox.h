@@ -32,6 +32,9 @@ struct Mount {
   std::string source;  // path as the engine sees it; must exist (a missing source is an error, never a new root-owned directory)
   std::string target;  // absolute path inside
   bool read_only = true;
+  // A directory that `source` lies in, or `source` itself: links up to there are the administrator's. None is followed from there on, since
+  // who writes there is not trusted with what is mounted. "" = none anywhere.
+  std::string root = "";
   bool operator==(const Mount&) const = default;
 };
 

@@ -6,6 +6,7 @@
 
 #include "cli/report.h"
 #include "cli/supervise/bound_exec.h"
+#include "cli/supervise/mapped_exec.h"
 #include "cli/supervise/sealed_exec.h"
 #include "cli/supervise/view_check.h"
 
@@ -17,6 +18,7 @@ std::optional<int> RunInternal(int argc, char** argv) {
   if (arguments.size() >= 4 && arguments[1] == "bound") {
     return ExecBound(static_cast<pid_t>(std::atoi(arguments[2].c_str())), {arguments.begin() + 3, arguments.end()});
   }
+  if (arguments.size() >= 3 && arguments[1] == "mapped") return ExecMapped({arguments.begin() + 2, arguments.end()});
   if (arguments.size() >= 3 && arguments[1] == "sealed") return ExecSealed({arguments.begin() + 2, arguments.end()});
   if (arguments.size() == 4 && arguments[1] == "check-view" && arguments[2] == "--home") {
     const auto leaks = CheckView(HomePaths(arguments[3]), ProcessEnv());

@@ -48,8 +48,7 @@ CellReport LookAtCells(const HomePaths& paths, const PrivilegeSplit& split) {
   // The gateway's own program makes the cell, where the gateway would stand.
   std::vector<std::string> argv;
   if (const auto view = split.kind == "namespace" ? DescribeGatewayView(paths, ProcessEnv()) : tl::make_unexpected(Error{}); view) {
-    argv.push_back("bwrap");
-    for (auto& argument : BubblewrapArguments(*view)) argv.push_back(std::move(argument));
+    argv = ViewCommand(split.reason.empty() ? *view : AsRoot(*view));
   }
   argv.insert(argv.end(), {ExecutableDir() + "/" + kGatewayProcess, "--check-cell", "--home", paths.home()});
   const auto cell = RunCaptured(argv, kCellPatience);

@@ -20,15 +20,16 @@ Result<Launch> LaunchBound(const HomePaths& paths, const char* process) {
   return Launch{BoundCommand(CommandOf(paths, process)), CurrentEnvironment(), false};
 }
 
-Result<Launch> LaunchInView(const HomePaths& paths, const ViewInForce& in_force) {
+Result<Launch> LaunchInView(const HomePaths& paths, const ViewInForce& in_force, bool as_root) {
   // Described anew for each start: the engine's socket may have moved.
-  BEIGE_ASSIGN(const GatewayView view, DescribeGatewayView(paths, ProcessEnv()));
+  BEIGE_ASSIGN(GatewayView view, DescribeGatewayView(paths, ProcessEnv()));
+  if (as_root) view = AsRoot(std::move(view));
   *in_force = view;
   Launch launch;
-  launch.argv = {"bwrap", "--info-fd", "3"};
-  if (!view.ids.empty()) launch.argv.insert(launch.argv.end(), {"--userns-block-fd", "4"});
+  std::vector<std::string> descriptors = {"--info-fd", "3"};
+  if (!view.ids.empty()) descriptors.insert(descriptors.end(), {"--userns-block-fd", "4"});
   launch.ids = view.ids;
-  for (auto& argument : BubblewrapArguments(view)) launch.argv.push_back(std::move(argument));
+  launch.argv = ViewCommand(view, descriptors);
   for (auto& argument : CommandOf(paths, kGatewayProcess)) launch.argv.push_back(std::move(argument));
   launch.environment = CurrentEnvironment();
   launch.through_bubblewrap = true;
@@ -39,14 +40,20 @@ Result<Launch> LaunchInView(const HomePaths& paths, const ViewInForce& in_force)
 PrivilegeSplit ProbePrivilegeSplit(const HomePaths& paths) {
   const auto view = DescribeGatewayView(paths, ProcessEnv());
   if (!view) return {"none", view.error().message};
-  if (const auto proved = ProveView(paths, *view); !proved) return {"none", proved.error().message};
-  return {"namespace", ""};
+  const auto proved = ProveView(paths, *view);
+  if (!proved && !HasOwnUid(*view)) return {"none", proved.error().message};
+  if (proved && HasOwnUid(*view) == view->as_root) return {"namespace", ""};
+  if (!proved) {
+    if (const auto second = ProveView(paths, AsRoot(*view)); !second) return {"none", second.error().message};
+  }
+  return {"namespace", "the gateway runs as root in its view, and may change the kernel's settings (/proc/sys): " +
+                           (proved ? "no uid beside uidRange is free, or this root may not map ids" : proved.error().message)};
 }
 
 std::vector<Service> ServicesOf(const HomePaths& paths, const PrivilegeSplit& split, const ViewInForce& view) {
   const bool in_view = split.kind == "namespace";
   return {
-      {kGatewayProcess, paths.ProcessLog(kGatewayProcess), [=] { return in_view ? LaunchInView(paths, view) : LaunchBound(paths, kGatewayProcess); }},
+      {kGatewayProcess, paths.ProcessLog(kGatewayProcess), [=] { return in_view ? LaunchInView(paths, view, !split.reason.empty()) : LaunchBound(paths, kGatewayProcess); }},
       {kOperatorProcess, paths.ProcessLog(kOperatorProcess), [=] { return LaunchBound(paths, kOperatorProcess); }},
   };
 }

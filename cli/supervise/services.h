@@ -15,7 +15,7 @@ namespace beige::cli {
 // How far the gateway is kept from the engine.
 struct PrivilegeSplit {
   std::string kind;    // namespace | none
-  std::string reason;  // why none
+  std::string reason;  // why none; of namespace: why the gateway stays root in it
 };
 
 // Tries the view for real; `none` with the reason where this machine can't make it.

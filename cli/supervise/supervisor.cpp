@@ -56,7 +56,7 @@ struct Supervisor::Child {
   UniqueFd serving;   // pidfd of the process inside bubblewrap
   UniqueFd info;      // where bubblewrap writes that pid; open until it has
   UniqueFd release;          // closed when the ids are mapped
-  std::vector<IdRange> ids;
+  std::vector<IdMap> ids;
   std::string info_text;
 };
 
@@ -101,6 +101,9 @@ void Supervisor::Start(Child& child) {
     request.argv = launch.argv;
     request.environment = launch.environment;
     request.fds = {{log.get(), 1}, {log.get(), 2}};
+    // Away from the terminal of a foreground `beige up`: whoever has it may type into the person's shell (TIOCSTI). Ctrl-C comes to the
+    // supervisor alone, which stops its children.
+    request.new_session = true;
     UniqueFd write_end;
     if (launch.through_bubblewrap) {
       int ends[2];

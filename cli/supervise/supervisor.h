@@ -26,7 +26,7 @@ struct Launch {
   // argv[0] is bubblewrap with `--info-fd 3`: the process that serves is its child, whose pid it writes there.
   bool through_bubblewrap = false;
   // Not empty: argv says `--userns-block-fd 4` as well, and the supervisor maps these.
-  std::vector<IdRange> ids{};
+  std::vector<IdMap> ids{};
 };
 
 struct Service {

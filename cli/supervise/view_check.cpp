@@ -49,8 +49,7 @@ std::vector<std::string> CheckView(const HomePaths& paths, const EnvLookup& env)
 }
 
 Result<> ProveView(const HomePaths& paths, const GatewayView& view) {
-  std::vector<std::string> argv = {"bwrap"};
-  for (auto& argument : BubblewrapArguments(view)) argv.push_back(std::move(argument));
+  std::vector<std::string> argv = ViewCommand(view);
   argv.insert(argv.end(), {ExecutableDir() + "/beige", "internal", "check-view", "--home", paths.home()});
   const auto run = RunCaptured(argv, kPatience);
   if (!run && run.error().code == Code::kUnavailable) return Fail(Code::kUnavailable, "bubblewrap is not installed (" + run.error().message + ")");

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/unix_socket.h"
 #include "e2e/escape/rogue.h"
 
 namespace beige::e2e {
@@ -126,13 +127,15 @@ TEST_F(EscapeTest, ATouchedToolCantReachTheGateway) {
   EXPECT_EQ(home->Exec("rogue", {"probe", "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c 'beige-gatewa[y]'"}).out, "0\n");
 }
 
+// In the gateway's namespaces, as its user (root there) and with no more capabilities than it has, try what it could try.
+Outcome AsGateway(pid_t gateway, const std::string& script) {
+  return RunProgram({"nsenter", "-t", std::to_string(gateway), "-U", "-m", "setpriv", "--bounding-set=-all", "--inh-caps=-all", "sh", "-c", script});
+}
+
 TEST_F(EscapeTest, TheGatewaysOwnProcessCantReachTheEngineOrTheOperatorsFilesOrADisk) {
-  // In the gateway's namespaces, as its user and with no more capabilities than it has, try what it could try.
-  const std::string pid = std::to_string(GatewayPid());
-  ASSERT_NE(pid, "0");
-  const auto as_gateway = [&](const std::string& script) {
-    return RunProgram({"nsenter", "-t", pid, "-U", "-m", "--preserve-credentials", "setpriv", "--bounding-set=-all", "--inh-caps=-all", "sh", "-c", script});
-  };
+  const pid_t gateway = GatewayPid();
+  ASSERT_GT(gateway, 0);
+  const auto as_gateway = [&](const std::string& script) { return AsGateway(gateway, script); };
   EXPECT_EQ(as_gateway("grep CapEff /proc/self/status | tr -dc 1-9").out, "");
   EXPECT_EQ(as_gateway("touch " + home->path() + "/logs/mine && rm " + home->path() + "/logs/mine").status, 0) << "what it may, it can";
   EXPECT_NE(as_gateway("curl -sS --unix-socket " + EngineSocket() + " http://x/_ping").status, 0);
@@ -145,6 +148,62 @@ TEST_F(EscapeTest, TheGatewaysOwnProcessCantReachTheEngineOrTheOperatorsFilesOrA
   // A rename over operator.yaml keeps the view closed.
   home->WriteFile("operator.yaml", home->ReadText("operator.yaml") + "\n");
   EXPECT_NE(as_gateway("echo x >> " + home->path() + "/operator.yaml").status, 0);
+}
+
+TEST_F(EscapeTest, TheGatewaysOwnProcessIsNotRootOfTheHost) {
+  if (const std::string why = home->Info("run/up.json").value("privilegeReason", ""); !why.empty()) GTEST_SKIP() << "beige up and doctor say so: " << why;
+  const pid_t gateway = GatewayPid();
+  ASSERT_GT(gateway, 0);
+  const auto engine = ConnectUnix(EngineSocket());
+  ASSERT_TRUE(engine);
+  const pid_t operator_pid = home->Pid("operator");
+  ASSERT_EQ(AsGateway(gateway, "exec 3>>" + home->path() + "/logs/mine && rm " + home->path() + "/logs/mine && kill -0 " + std::to_string(gateway)).status, 0)
+      << "the attacks themselves work";
+  // Opened for writing, never written.
+  for (const char* file : {"/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sys/vm/overcommit_memory", "/proc/sysrq-trigger"}) {
+    EXPECT_NE(AsGateway(gateway, std::string("exec 3>>") + file).status, 0) << file;
+  }
+  const std::string fresh = "unshare -U -r -p -f -m --mount-proc sh -c 'exec 3>>/proc/sys/kernel/core_pattern'";
+  EXPECT_NE(AsGateway(gateway, fresh).status, 0) << "through namespaces of its own";
+  for (const pid_t pid : {pid_t{1}, PeerOf(engine->get())->pid, operator_pid, home->Pid("supervisor")}) {
+    const std::string name = std::to_string(pid);
+    ASSERT_GT(pid, 0);
+    EXPECT_NE(AsGateway(gateway, "kill -0 " + name).status, 0) << pid;
+    for (const char* attack : {"ls /proc/$1/root/", "head -c 1 /proc/$1/environ", "exec 3</proc/$1/mem", "readlink /proc/$1/fd/0",
+                               "python3 -c 'import ctypes, sys; sys.exit(ctypes.CDLL(None).ptrace(16, int(sys.argv[1]), 0, 0) != 0)' $1"}) {
+      EXPECT_NE(AsGateway(gateway, "set -- " + name + "; " + attack).status, 0) << attack << " of " << pid;
+    }
+  }
+  // Who took the lock away could have a second `beige up` on this home.
+  for (const char* attack : {"echo x >> up.lock", "rm -f up.lock", "mv up.lock away", "mv up.json up.lock"}) {
+    EXPECT_NE(AsGateway(gateway, "cd " + home->path() + "/run && " + attack).status, 0) << attack;
+  }
+  EXPECT_NE(AsGateway(gateway, "cat /etc/shadow").status, 0);
+}
+
+TEST_F(EscapeTest, ALinkThatTheGatewayPutsInPlaceOfAMountEndsTheSandboxThatCameByIt) {
+  const pid_t gateway = GatewayPid();
+  ASSERT_GT(gateway, 0);
+  // With it come the sockets of another agent.
+  const std::string neighbours = home->Socket("neighbour").substr(0, home->Socket("neighbour").rfind('/'));
+  for (const char* what : {"skills", "run"}) {
+    SCOPED_TRACE(what);
+    const std::string name = std::string("by-link-") + what;
+    home->AddAgent(name, "tools: []");
+    home->WaitReady(name);
+    const std::string socket = home->Socket(name);
+    const std::string run = socket.substr(0, socket.rfind('/'));
+    const std::string place = std::string(what) == "run" ? run : home->path() + "/data/gateway/trees/" + run.substr(run.rfind('/') + 1) + "/skills";
+    const std::string container = home->ContainerId(name);
+    const Outcome put = AsGateway(gateway, "mv " + place + " " + place + ".away && ln -s " + neighbours + " " + place);
+    ASSERT_EQ(put.status, 0) << put.err;
+    Engine("POST", "/containers/" + container + "/kill");
+    ASSERT_TRUE(Eventually([&] { return home->ConditionReason(name, "IsolationVerified") == "IsolationMismatch"; })) << home->GetAgent(name)["status"].dump(2);
+    EXPECT_TRUE(Eventually([&] { return !Engine("GET", "/containers/" + home->ContainerId(name) + "/json")["State"]["Running"].get<bool>(); }));
+    EXPECT_NE(home->GetAgent(name)["status"].dump().find("a link on the way to"), std::string::npos) << home->GetAgent(name)["status"].dump(2);
+    EXPECT_EQ(AsGateway(gateway, "rm " + place + " && mv " + place + ".away " + place).status, 0);
+    EXPECT_EQ(home->Beige({"delete", "agent", name}).status, 0);
+  }
 }
 
 TEST_F(EscapeTest, ADiskFilledThroughTheWorkspaceStopsItsOwnerAlone) {

@@ -138,7 +138,7 @@ struct Sessions::Impl {
     for (const auto& session : gone) session->Close({Code::kNotFound, "agent " + agent.name + " was removed"});
     std::erase_if(left, [&](const Left& one) { return one.agent.uid == agent.uid; });
     if (services.roster.Find(agent.key())) return;  // its successor is there already, and never sees what is not its own
-    auto moved = MoveToTrash(Directory(agent), paths.SessionsTrash(), agent.namespace_ + "-" + agent.name, services.clock.WallNow());
+    auto moved = MoveToTrash(paths.Sessions(), Directory(agent), paths.SessionsTrash(), agent.namespace_ + "-" + agent.name, services.clock.WallNow());
     if (!moved) LogError("sessions of a removed agent stay where they are", {{"agent", agent.ToString()}, {"error", moved.error().message}});
   }
 

@@ -117,7 +117,7 @@ void Cell::MapIds() {
   if (n > 0) info_.append(chunk, static_cast<size_t>(n));
   const auto child = ChildPidOf(info_);
   if (child && release_fd_) {
-    if (auto mapped = WriteIdMaps(*child, {{0, 1}, {uid_, 1}}, {{0, 1}, {gid_, 1}}); !mapped) errors_ += mapped.error().message + "\n";
+    if (auto mapped = WriteIdMaps(*child, {{0, 0, 1}, {uid_, uid_, 1}}, {{0, 0, 1}, {gid_, gid_, 1}}); !mapped) errors_ += mapped.error().message + "\n";
     release_fd_.Reset();  // goes on, and fails without its ids
   }
   if (n <= 0) info_watch_.reset();

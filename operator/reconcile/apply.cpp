@@ -1,7 +1,12 @@
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/files.h"
 #include "base/log.h"
+#include "base/open_beneath.h"
 #include "base/random.h"
 #include "operator/reconcile/host_places.h"
 #include "operator/reconcile/prepare.h"
@@ -21,6 +26,17 @@ const Observed* FindSandbox(const PlanInput& in, const std::string& id) {
     if (sandbox.id == id) return &sandbox;
   }
   return nullptr;
+}
+
+// Sources that are reached by a link only, or not at all. The gateway may write where most of them lie, and the engine follows links as root.
+std::vector<runtime::Mismatch> StraySources(const runtime::SandboxSpec& spec) {
+  std::vector<runtime::Mismatch> out;
+  for (const runtime::Mount& mount : spec.mounts) {
+    if (OpenBeneath(mount.root, mount.source, O_PATH)) continue;
+    const int err = errno;
+    out.push_back({"source of " + mount.target, mount.source, err == ELOOP ? "a link on the way to " + RealPath(mount.source).value_or("nothing") : std::strerror(err)});
+  }
+  return out;
 }
 }  // namespace
 
@@ -106,6 +122,9 @@ Result<> Reconciler::DoEnsureImage(Pass& pass) {
 Result<> Reconciler::DoCreate(Pass& pass) {
   SpecContext context{d_.home.id, d_.bin_dir, HexEncode(RandomBytes(8)), pass.image.image.id, pass.permissions.sources};
   const runtime::SandboxSpec spec = BuildSandboxSpec(*pass.identity, *pass.config, d_.paths, context);
+  if (const auto stray = StraySources(spec); !stray.empty()) {
+    return Fail(Code::kDenied, stray[0].field + ": want " + stray[0].want + ", have " + stray[0].have);
+  }
   BEIGE_TRY(WriteSandboxRecord(d_.paths, spec));  // before: a container without its record would look changed
   BEIGE_ASSIGN(pass.created_id, d_.runtime.Create(spec));
   pass.created_instance = spec.instance;
@@ -135,13 +154,9 @@ Result<> Reconciler::DoVerify(Pass& pass, const std::string& id) {
     spec = BuildSandboxSpec(*pass.identity, *pass.config, d_.paths, context);
   }
   BEIGE_ASSIGN(std::vector<runtime::Mismatch> mismatches, d_.runtime.Verify(*spec, id));
-  // Who may write where a volume lies can have put a link there between the check and the create.
-  for (const runtime::Mount& mount : spec->mounts) {
-    if (mount.kind != runtime::MountKind::kVolume) continue;
-    if (const auto real = RealPath(mount.source); real != mount.source) {
-      mismatches.push_back({"source of volume " + mount.target, mount.source, real.value_or("gone")});
-    }
-  }
+  // Again: who may write where a source lies can have put a link there since. Where the kernel shows the process, Verify has compared what
+  // is mounted with what lies there without links; this is for where it does not.
+  for (runtime::Mismatch& stray : StraySources(*spec)) mismatches.push_back(std::move(stray));
   BEIGE_ASSIGN(const std::optional<Observed> after, look());
   // One that ended or was restarted meanwhile shows nothing about this start.
   if (!after || after->state != State::kRunning || StartId(*after) != StartId(*before)) return {};

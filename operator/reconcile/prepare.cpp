@@ -7,12 +7,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <string>
 
 #include "base/files.h"
+#include "base/open_beneath.h"
 #include "base/unique_fd.h"
 #include "operator/reconcile/desired.h"
 
@@ -40,12 +42,19 @@ Result<> GiveTree(UniqueFd fd, uid_t uid, gid_t gid, int depth) {
   return {};
 }
 
-Result<> PrepareWorkspace(const std::string& path, uid_t uid, gid_t gid) {
-  const size_t slash = path.rfind('/');
-  BEIGE_TRY(MakeDirs(path.substr(0, slash), 0700));
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return FailErrno(errno, "mkdir " + path);
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd) return FailErrno(errno, "workspace " + path + " (want a directory, not a link)");
+// Step by step: the gateway may write here as well, and a link of its making would give any directory of the host to the agent.
+Result<> PrepareWorkspace(const HomePaths& paths, const AgentKey& key, uid_t uid, gid_t gid) {
+  const std::string path = paths.Workspace(key);
+  BEIGE_TRY(MakeDirs(paths.Workspaces(), 0700));
+  UniqueFd fd(::open(paths.Workspaces().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return FailErrno(errno, "open " + paths.Workspaces());
+  for (size_t from = paths.Workspaces().size(); from < path.size();) {
+    const size_t to = std::min(path.find('/', from + 1), path.size());
+    UniqueFd next = MakeDirectoryIn(fd.get(), path.substr(from + 1, to - from - 1), 0700);
+    if (!next) return FailErrno(errno, "workspace " + path + ": " + path.substr(0, to) + " (want a directory, not a link)");
+    fd = std::move(next);
+    from = to;
+  }
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return FailErrno(errno, "stat " + path);
   if (info.st_uid == uid) return {};
@@ -75,7 +84,7 @@ bool MayGiveFilesAway() {
 Result<> PrepareDirectories(const HomePaths& paths, const Identity& identity) {
   const uint32_t uid = SandboxUid(identity);
   const uint32_t gid = SandboxGid(identity);
-  BEIGE_TRY(PrepareWorkspace(paths.Workspace(identity.agent.key()), uid, gid));
+  BEIGE_TRY(PrepareWorkspace(paths, identity.agent.key(), uid, gid));
   const std::string etc = paths.EtcDir(identity.uid());
   BEIGE_TRY(MakeDirs(etc, 0755));
   // The files are mounted one by one, so a running sandbox keeps what it was given; the next one sees what is new.

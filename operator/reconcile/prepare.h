@@ -13,7 +13,8 @@ bool MayGiveFilesAway();
 
 // Makes what the operator gives to a sandbox: the workspace (0700, owned by the sandbox's uid, all of what an earlier incarnation left in
 // it too) and passwd and group. Settled directories cost a few stat calls and no write. Denied, saying so, when the workspace belongs to
-// somebody else and can't be given away. Never follows a link that an agent left.
+// somebody else and can't be given away. Never follows a link
+// beneath `agents/`: those of an agent and of a gateway lead anywhere.
 Result<> PrepareDirectories(const HomePaths& paths, const Identity& identity);
 
 }  // namespace beige

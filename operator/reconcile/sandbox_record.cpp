@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "operator/reconcile/spec_builder.h"
 
 namespace beige {
 using nlohmann::json;
@@ -53,6 +54,8 @@ std::optional<SandboxSpec> ReadSandboxRecord(const HomePaths& paths, const std::
     s.runtime_class = r.at("runtimeClass");
     for (const json& m : r.at("mounts")) {
       s.mounts.push_back({static_cast<runtime::MountKind>(m.at("kind").get<int>()), m.at("source"), m.at("target"), m.at("readOnly")});
+      runtime::Mount& mount = s.mounts.back();
+      mount.root = SourceRoot(paths, mount.kind, mount.source);
     }
   } catch (const json::exception&) {
     return std::nullopt;

@@ -14,6 +14,21 @@ std::string ContainerName(const std::string& home_id, const AgentRef& agent) {
   return "beige-" + home_id.substr(0, 4) + "-" + agent.uid.substr(0, 8) + "-" + agent.name;
 }
 
+std::string SourceRoot(const HomePaths& paths, MountKind kind, const std::string& source) {
+  switch (kind) {
+    case MountKind::kWorkspace: return paths.Workspaces();
+    case MountKind::kLink: return paths.RunDir();
+    case MountKind::kLaunchers:
+    case MountKind::kDocs:
+    case MountKind::kSkills: return paths.DataGateway();
+    case MountKind::kBin:
+    case MountKind::kPasswd:
+    case MountKind::kGroup: return source;  // the operator's own
+    case MountKind::kVolume: break;         // its source is a real path
+  }
+  return "";
+}
+
 runtime::SandboxSpec BuildSandboxSpec(const Identity& identity, const OperatorConfig& config, const HomePaths& paths,
                                       const SpecContext& context) {
   const Agent& agent = identity.agent;
@@ -57,6 +72,7 @@ runtime::SandboxSpec BuildSandboxSpec(const Identity& identity, const OperatorCo
     if (source == context.volume_sources.end()) continue;  // not permitted: then the agent is blocked and this spec is not used
     spec.mounts.push_back({MountKind::kVolume, source->second, volume.mount_path, volume.read_only});
   }
+  for (Mount& mount : spec.mounts) mount.root = SourceRoot(paths, mount.kind, mount.source);
   return spec;
 }
 

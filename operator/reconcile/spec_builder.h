@@ -14,6 +14,10 @@ namespace beige {
 // beige-<first 4 of the home>-<first 8 of the uid>-<agent>
 std::string ContainerName(const std::string& home_id, const AgentRef& agent);
 
+// Whose links count on the way to what is mounted: those up to here are the administrator's, what lies beneath is shaped by the gateway
+// and by agents. See runtime::Mount::root.
+std::string SourceRoot(const HomePaths& paths, runtime::MountKind kind, const std::string& source);
+
 struct SpecContext {
   std::string home_id;
   std::string bin_dir;   // published beige-sandbox

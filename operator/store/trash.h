@@ -7,7 +7,8 @@
 
 namespace beige {
 
-// Moves the agent's workspace to data/operator/trash/<UTC time>-<ns>-<name>. An absent one is success.
+// Moves the agent's workspace to data/operator/trash/<UTC time>-<ns>-<name>. An absent one is success. Never
+// through a link: that is Invalid or Denied, and nothing was moved.
 Result<> TrashWorkspace(const HomePaths& paths, const AgentKey& key, SystemTime now);
 
 }  // namespace beige

@@ -26,7 +26,7 @@ bool IsNativeRuntime(const std::string& runtime) {
 bool IsRuntimeInit(const engine::ProcessFacts& facts) { return facts.status.name.starts_with("runc:[") || facts.status.name == "crun"; }
 
 Result<std::optional<engine::ProcessFacts>> ReadSettled(const engine::ContainerInspect& container,
-                                                        const std::map<std::string, std::string>& sources) {
+                                                        const engine::Sources& sources) {
   const auto until = std::chrono::steady_clock::now() + kInitWait;
   for (;;) {
     BEIGE_ASSIGN(auto facts, engine::ReadProcess(static_cast<pid_t>(container.pid), container.id, sources));
@@ -66,8 +66,8 @@ Result<std::vector<Mismatch>> DockerRuntime::Verify(const SandboxSpec& spec, con
     return out;
   }
   if (!IsNativeRuntime(container->runtime)) return out;
-  std::map<std::string, std::string> sources;
-  for (const Mount& mount : spec.mounts) sources[mount.target] = mount.source;
+  engine::Sources sources;
+  for (const Mount& mount : spec.mounts) sources[mount.target] = {mount.source, mount.root};
   BEIGE_ASSIGN(const auto facts, ReadSettled(*container, sources));
   if (!facts) return out;
   for (Mismatch& mismatch : engine::CompareProcess(want, *facts)) out.push_back(std::move(mismatch));

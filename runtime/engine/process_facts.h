@@ -26,8 +26,15 @@ struct IdRange {
 // What a mount's target is, followed from the container's root as the container would.
 struct TargetFact {
   uint64_t mount_id = 0;
-  bool same_as_source = false;  // same file as the source on this host
+  bool same_as_source = false;  // same file as the source on this host, reached without a link beneath its root
 };
+
+// Of a bind mount; see runtime::Mount::root.
+struct Source {
+  std::string path;
+  std::string root;
+};
+using Sources = std::map<std::string, Source>;  // by target
 
 struct StatusFacts {
   std::string name;
@@ -74,8 +81,8 @@ std::string ParseHardLimit(std::string_view limits, std::string_view name);
 int64_t InsideId(const std::vector<IdRange>& map, int64_t outside);
 
 // Reads /proc/<pid>. nullopt when `pid` is not visible here as a process of container `container_id` (an engine on another host, in a
-// virtual machine or in another pid namespace). `sources`: target -> source of each bind mount.
-Result<std::optional<ProcessFacts>> ReadProcess(pid_t pid, const std::string& container_id, const std::map<std::string, std::string>& sources);
+// virtual machine or in another pid namespace). `sources`: of each bind mount.
+Result<std::optional<ProcessFacts>> ReadProcess(pid_t pid, const std::string& container_id, const Sources& sources);
 
 CgroupFacts ReadCgroup(std::string_view proc_cgroup);  // text of /proc/<pid>/cgroup
 

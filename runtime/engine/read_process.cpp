@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/open_beneath.h"
 #include "base/unique_fd.h"
 #include "runtime/engine/process_facts.h"
 #include "runtime/engine/verify.h"
@@ -31,18 +32,19 @@ bool Describe(int fd, struct statx& out) {
   return statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, &out) == 0 && (out.stx_mask & STATX_MNT_ID) != 0;
 }
 
-std::map<std::string, TargetFact> FollowTargets(const std::string& proc, const std::map<std::string, std::string>& sources) {
+std::map<std::string, TargetFact> FollowTargets(const std::string& proc, const Sources& sources) {
   std::map<std::string, TargetFact> out;
   // Not allowed without ptrace rights over the process: then only mountinfo speaks.
   const UniqueFd root(open((proc + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) return out;
   for (const auto& [target, source] : sources) {
     const UniqueFd inside = OpenInRoot(root.get(), target);
-    const UniqueFd outside(open(source.c_str(), O_PATH | O_CLOEXEC));
     struct statx in{};
     struct statx from{};
-    if (!inside || !outside || !Describe(inside.get(), in) || !Describe(outside.get(), from)) continue;
-    const bool same = in.stx_ino == from.stx_ino && in.stx_dev_major == from.stx_dev_major && in.stx_dev_minor == from.stx_dev_minor;
+    if (!inside || !Describe(inside.get(), in)) continue;
+    // The engine follows links, as root. What is reached only by one that has no business there is not what was to be mounted.
+    const UniqueFd outside = OpenBeneath(source.root, source.path, O_PATH);
+    const bool same = outside && Describe(outside.get(), from) && in.stx_ino == from.stx_ino && in.stx_dev_major == from.stx_dev_major && in.stx_dev_minor == from.stx_dev_minor;
     out[target] = {in.stx_mnt_id, same};
   }
   return out;
@@ -85,7 +87,7 @@ void AddIfHere(const char* path, ProcessFacts& facts) {
 }  // namespace
 
 Result<std::optional<ProcessFacts>> ReadProcess(pid_t pid, const std::string& container_id,
-                                                const std::map<std::string, std::string>& sources) {
+                                                const Sources& sources) {
   const std::string proc = "/proc/" + std::to_string(pid);
   const std::string cgroup = ReadOr(proc + "/cgroup");
   if (container_id.empty() || cgroup.find(container_id) == std::string::npos) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "installation.h"
+#include "terminal.h"
 
 namespace beige::testing {
 namespace {
@@ -136,6 +137,24 @@ TEST(UpTest, InTheForegroundItRunsUntilInterrupted) {
   const Outcome outcome = up.Finish();
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(Installation::NameOf(gateway), "");
+}
+
+TEST(UpTest, OnATerminalNeitherProcessHasItAndCtrlCEndsBoth) {
+  const Installation beige;
+  Terminal terminal;
+  terminal.Start(beige.Command({"up"}), {}, true);
+  ASSERT_TRUE(terminal.Await("beige is up")) << terminal.output();
+  EXPECT_EQ(beige.Json("data/gateway/view.json")["terminal"], false) << "it could type into the person's shell";
+  EXPECT_EQ(beige.Json("data/operator/operator.json")["terminal"], false);
+  const pid_t gateway = beige.Pid("gatewayPid");
+  const pid_t operator_pid = beige.Pid("operatorPid");
+  terminal.Type("\x03");
+  ASSERT_TRUE(terminal.Await("stopping"));
+  EXPECT_EQ(terminal.Wait(), 0);
+  EXPECT_EQ(Installation::NameOf(gateway), "");
+  EXPECT_EQ(Installation::NameOf(operator_pid), "");
+  EXPECT_TRUE(beige.home().Has("data/gateway/stopped")) << "asked to stop, not killed";
+  EXPECT_TRUE(beige.home().Has("data/operator/stopped"));
 }
 
 TEST(UpTest, AHomeTooLongForItsSocketsIsRefused) {

@@ -1,6 +1,9 @@
 #include "operator/store/home_id.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "base/files.h"
 #include "operator/store/trash.h"
@@ -63,6 +66,22 @@ TEST(TrashTest, AWorkspaceIsMovedThereAndPurgedAfterSevenDays) {
   clock.Advance(std::chrono::seconds(1));
   ASSERT_TRUE(PurgeTrash(paths.Trash(), clock.WallNow()));
   EXPECT_FALSE(Exists(there));
+}
+
+TEST(TrashTest, NothingIsMovedThroughALink) {
+  for (const char* link : {"agents/default/one", "agents/default"}) {
+    SCOPED_TRACE(link);
+    TempDir home;
+    HomePaths paths(home.path());
+    ASSERT_TRUE(MakeDirs(home / "elsewhere/one/workspace", 0700));
+    ASSERT_TRUE(MakeDirs(home / "elsewhere/workspace", 0700));
+    ASSERT_TRUE(MakeDirs(std::filesystem::path(home / link).parent_path(), 0700));
+    ASSERT_EQ(::symlink((home / "elsewhere").c_str(), (home / link).c_str()), 0);
+    EXPECT_FALSE(TrashWorkspace(paths, {"default", "one"}, ManualClock().WallNow()));
+    EXPECT_TRUE(Exists(home / "elsewhere/workspace"));
+    EXPECT_TRUE(Exists(home / "elsewhere/one/workspace"));
+    EXPECT_TRUE(Exists(home / link));
+  }
 }
 
 }  // namespace

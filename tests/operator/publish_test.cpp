@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "operator/reconcile/desired.h"
 #include "operator/reconcile/prepare.h"
 #include "operator/reconcile/sandbox_record.h"
@@ -88,6 +90,39 @@ TEST(PrepareTest, AWorkspaceThatIsALinkIsRefused) {
   ASSERT_TRUE(MakeDirs(home / "agents/default/one", 0700));
   ASSERT_EQ(::symlink((home / "elsewhere").c_str(), paths.Workspace(identity.agent.key()).c_str()), 0);
   EXPECT_FALSE(PrepareDirectories(paths, identity));
+}
+
+TEST(PrepareTest, ALinkOnTheWayToAWorkspaceIsRefusedAndNothingIsMadeOrGivenAwayBehindIt) {
+  for (const char* link : {"agents/default/one", "agents/default"}) {
+    SCOPED_TRACE(link);
+    TempDir home;
+    HomePaths paths(home.path());
+    const Identity identity = Someone();
+    ASSERT_TRUE(MakeDirs(home / "elsewhere/one/workspace", 0700));
+    ASSERT_TRUE(MakeDirs(home / "elsewhere/workspace", 0700));
+    ASSERT_TRUE(MakeDirs(std::filesystem::path(home / link).parent_path(), 0700));
+    ASSERT_EQ(::symlink((home / "elsewhere").c_str(), (home / link).c_str()), 0);
+    const auto prepared = PrepareDirectories(paths, identity);
+    ASSERT_FALSE(prepared);
+    EXPECT_NE(prepared.error().message.find(home / link), std::string::npos) << prepared.error().message;
+    EXPECT_EQ(Stat(home / "elsewhere/workspace").st_uid, ::geteuid());
+    EXPECT_EQ(Stat(home / "elsewhere/one/workspace").st_uid, ::geteuid());
+    ASSERT_TRUE(RemoveTree(home / "elsewhere"));
+    ASSERT_TRUE(MakeDirs(home / "elsewhere", 0700));
+    EXPECT_FALSE(PrepareDirectories(paths, identity));
+    EXPECT_EQ(*ListDir(home / "elsewhere"), std::vector<std::string>{});
+  }
+}
+
+TEST(PrepareTest, TheDirectoryOfAllWorkspacesMayBeALinkToAnotherDisk) {
+  TempDir home;
+  HomePaths paths(home.path());
+  const Identity identity = Someone();
+  ASSERT_TRUE(MakeDirs(home / "disk", 0700));
+  ASSERT_EQ(::symlink((home / "disk").c_str(), paths.Workspaces().c_str()), 0);
+  ASSERT_TRUE(PrepareDirectories(paths, identity));
+  EXPECT_EQ(Stat(home / "disk/default/one/workspace").st_uid, identity.sandbox_uid);
+  EXPECT_EQ(Stat(home / "disk/default/one").st_mode & 07777, 0700u);
 }
 
 TEST(SpecBuilderTest, TheSpecHasEveryMountAndNoVariableOfTheHost) {

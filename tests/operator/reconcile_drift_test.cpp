@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "tests/operator/reconcile_harness.h"
 
 namespace beige::testing {
@@ -55,6 +57,33 @@ TEST_F(ReconcileTest, AFreshOneThatIsNotIsolatedAsAskedIsStoppedAndReported) {
   EXPECT_EQ(Only().state, State::kExited) << "it must not come back by itself";
   EXPECT_EQ(op->Show("one", "Ready"), "False IsolationMismatch");
   EXPECT_NE(op->Message("one", "IsolationVerified").find("0:0"), std::string::npos);
+}
+
+// The gateway may write where these lie, and it hears of a start just before it happens.
+TEST_F(ReconcileTest, ALinkInPlaceOfWhatIsMountedIsAMismatchAndIsNeverMountedAnew) {
+  namespace fs = std::filesystem;
+  for (const char* what : {"skills", "run", "workspace", "parent"}) {
+    SCOPED_TRACE(what);
+    const std::string name = std::string("of-") + what;
+    fs::create_directories(home / "elsewhere/workspace");
+    on_start = [&](const std::string& id) {
+      const std::string uid = (*runtime.Observe(id))->key.uid;
+      const std::string workspace = op->paths.Workspace({"default", name});
+      const std::map<std::string, std::string> places{
+          {"skills", op->paths.SkillsDir(uid)}, {"run", op->paths.LinkDir(uid)}, {"workspace", workspace}, {"parent", fs::path(workspace).parent_path()}};
+      fs::rename(places.at(what), home / ("away-" + name));
+      fs::create_directory_symlink(home / "elsewhere", places.at(what));
+    };
+    op->Files({{name + ".yaml", AgentYaml(name, "  description: test\n")}});
+    ASSERT_TRUE(op->Until([&] { return op->Show(name, "IsolationVerified") == "False IsolationMismatch"; })) << op->Message(name, "Ready");
+    EXPECT_NE(op->Message(name, "IsolationVerified").find("a link on the way to " + home / "elsewhere"), std::string::npos) << op->Message(name, "IsolationVerified");
+    // Another container than that one would have the link in it as well.
+    on_start = [](const std::string&) {};
+    const int made = runtime.WritingCalls();
+    op->Files({{name + ".yaml", AgentYaml(name, "  description: test\n  sandbox: {env: [{name: A, value: b}]}\n")}});
+    ASSERT_TRUE(op->Until([&] { return op->Show(name, "SandboxRunning") == "False CreateFailed" || op->Show(name, "SandboxRunning") == "False PrepareFailed"; }))
+        << op->Show(name, "SandboxRunning") << op->Message(name, "SandboxRunning") << made;
+  }
 }
 
 TEST_F(ReconcileTest, SomebodyElsesContainerUnderOurNameIsLeftAlone) {

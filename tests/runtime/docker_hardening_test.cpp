@@ -197,6 +197,36 @@ TEST_P(DockerTest, VerifySeesAMountWhoseSourceWasReplaced) {
   EXPECT_TRUE(Holds(Fields(*verified), "source of live mount /workspace")) << Fields(*verified);
 }
 
+// The engine follows links as root, and whoever may write beside a source can put one in its place, or on the way to it, before a start.
+TEST_P(DockerTest, VerifySeesASourceThatIsReachedByALinkOnly) {
+  for (const char* name : {"/root/skills", "/root/other/skills", "/elsewhere/skills"}) ASSERT_TRUE(MakeDirs(dir_.path() + name, 0755));
+  ASSERT_EQ(symlink((dir_ / "root").c_str(), (dir_ / "linked").c_str()), 0);
+  SandboxSpec spec = Spec();
+  spec.mounts.push_back({MountKind::kSkills, dir_ / "linked/skills", "/skills", true, dir_ / "linked"});
+  spec.mounts.push_back({MountKind::kSkills, dir_ / "linked/other/skills", "/other", true, dir_ / "linked"});
+  const std::string id = Create(spec);
+  ASSERT_TRUE(runtime().Start(id).has_value());
+  auto verified = runtime().Verify(spec, id);
+  ASSERT_OK(verified);
+  EXPECT_TRUE(verified->empty()) << "links on the way to the root are the administrator's: " << Fields(*verified);
+  ASSERT_TRUE(runtime().Stop(id, 0).has_value());
+
+  ASSERT_EQ(rename((dir_ / "root/skills").c_str(), (dir_ / "root/away").c_str()), 0);
+  ASSERT_EQ(symlink((dir_ / "elsewhere/skills").c_str(), (dir_ / "root/skills").c_str()), 0);
+  ASSERT_EQ(rename((dir_ / "root/other").c_str(), (dir_ / "root/gone").c_str()), 0);
+  ASSERT_EQ(symlink((dir_ / "elsewhere").c_str(), (dir_ / "root/other").c_str()), 0);
+  ASSERT_TRUE(runtime().Start(id).has_value());
+  verified = runtime().Verify(spec, id);
+  ASSERT_OK(verified);
+  EXPECT_TRUE(Holds(Fields(*verified), "source of live mount /skills")) << Fields(*verified);
+  EXPECT_TRUE(Holds(Fields(*verified), "source of live mount /other")) << Fields(*verified);
+  // Taken away again in time, the link leaves a source that is not what is mounted.
+  ASSERT_EQ(unlink((dir_ / "root/skills").c_str()), 0);
+  verified = runtime().Verify(spec, id);
+  ASSERT_OK(verified);
+  EXPECT_TRUE(Holds(Fields(*verified), "source of live mount /skills")) << Fields(*verified);
+}
+
 INSTANTIATE_TEST_SUITE_P(Docker, DockerTest, ::testing::Values(BackendKind{"docker", MakeDockerBackend}),
                          [](const auto& test) { return std::string(test.param.name); });
 
