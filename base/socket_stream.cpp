@@ -9,9 +9,11 @@
 namespace beige {
 namespace {
 constexpr size_t kReadBytes = 64u << 10;
+constexpr size_t kReadInTurn = 16u << 10;  // what a neighbour waits for at least, so a fraction of a share
 constexpr size_t kKeepCapacity = 64u << 10;
 constexpr int kReadCost = 4;           // of Turns::kShare
 constexpr size_t kBytesPerCost = 2048;
+constexpr int kEndCost = 12;  // the kernel's part of closing is most of it
 }  // namespace
 
 void WriteBatch::Leave() {
@@ -36,14 +38,14 @@ SocketStream::SocketStream(Loop& loop, WriteBatch& batch, UniqueFd fd, SocketStr
 
 SocketStream::~SocketStream() {
   *alive_ = false;
-  if (waits_) party_->Leave(this);
+  if (waits_ || ending_) party_->Leave(this);
   if (dirty_) std::erase(batch_.dirty_, this);
 }
 
 void SocketStream::Rearm() {
-  const bool read = !paused_ && !waits_ && !eof_ && !broken_ && !closing_ && unsent() <= kPauseAt;
-  // Without reading, the end of the peer would go unnoticed.
-  const bool hangup = !read && !broken_;
+  const bool read = !waits_ && WantsToRead();
+  // Without reading, the end of the peer would go unnoticed; who stands in line will read soon.
+  const bool hangup = !read && !waits_ && !broken_;
   if (read != reading_) {
     reading_ = read;
     watch_->OnReadable(read ? std::function<void()>([this] { OnReadable(); }) : nullptr);
@@ -66,26 +68,41 @@ void SocketStream::CloseWhenSent() {
 }
 
 void SocketStream::OnReadable() {
-  if (party_ == nullptr || party_->Take(kReadCost)) return Read();
+  if (party_ == nullptr || party_->Take(kReadCost)) {
+    (void)Read();
+    return;
+  }
   waits_ = true;
   Rearm();
   party_->Wait(this);
 }
 
 void SocketStream::OnTurn() {
+  if (std::exchange(ending_, false)) {
+    waits_ = false;
+    party_->Owe(kEndCost);
+    return TellClosed();
+  }
+  bool more = false;
+  if (WantsToRead()) {
+    party_->Owe(kReadCost);
+    const auto alive = alive_;
+    more = Read();
+    if (!*alive) return;
+  }
+  // In line again at once: the loop need not be asked whether there is more of a flood.
+  if (more && WantsToRead()) return party_->Wait(this);
   waits_ = false;
-  party_->Owe(kReadCost);
   Rearm();
-  if (reading_) Read();
 }
 
-void SocketStream::Read() {
+bool SocketStream::Read() {
   char buffer[kReadBytes];
-  const ssize_t n = ::recv(fd_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+  const size_t size = party_ != nullptr ? kReadInTurn : sizeof buffer;
+  const ssize_t n = ::recv(fd_.get(), buffer, size, MSG_DONTWAIT);
   if (n < 0) {
-    if (errno == EAGAIN || errno == EINTR) return;
-    Break();
-    return;
+    if (errno != EAGAIN && errno != EINTR) Break();
+    return false;
   }
   if (party_ != nullptr) party_->Owe(static_cast<int>(static_cast<size_t>(n) / kBytesPerCost));
   WriteBatch& batch = batch_;
@@ -94,10 +111,13 @@ void SocketStream::Read() {
     owner_->OnBytes(std::string_view(buffer, static_cast<size_t>(n)));
   } else {
     eof_ = true;
-    Rearm();
+    if (party_ != nullptr) party_->Owe(kEndCost);
+    const auto alive = alive_;
     owner_->OnEof();
+    if (*alive) Rearm();
   }
   batch.Leave();
+  return static_cast<size_t>(n) == size;
 }
 
 // The owner hears of it from the loop, not in the middle of whatever it was doing when a write failed.
@@ -109,13 +129,21 @@ void SocketStream::Break() {
   watch_->OnWritable(nullptr);
   waiting_to_write_ = false;
   Rearm();
+  if (party_ != nullptr) {
+    ending_ = true;
+    party_->Wait(this);
+    return;
+  }
   loop_.Post([this, alive = alive_] {
-    if (!*alive) return;
-    WriteBatch& batch = batch_;
-    batch.Enter();
-    owner_->OnClosed();
-    batch.Leave();
+    if (*alive) TellClosed();
   });
+}
+
+void SocketStream::TellClosed() {
+  WriteBatch& batch = batch_;
+  batch.Enter();
+  owner_->OnClosed();
+  batch.Leave();
 }
 
 void SocketStream::Write(std::string_view bytes) {
