@@ -38,7 +38,7 @@ SocketStream::SocketStream(Loop& loop, WriteBatch& batch, UniqueFd fd, SocketStr
 
 SocketStream::~SocketStream() {
   *alive_ = false;
-  if (waits_ || ending_) party_->Leave(this);
+  if (waits_ || write_waits_ || ending_) party_->Leave(this);
   if (dirty_) std::erase(batch_.dirty_, this);
 }
 
@@ -79,9 +79,15 @@ void SocketStream::OnReadable() {
 
 void SocketStream::OnTurn() {
   if (std::exchange(ending_, false)) {
-    waits_ = false;
+    waits_ = write_waits_ = false;
     party_->Owe(kEndCost);
     return TellClosed();
+  }
+  if (std::exchange(write_waits_, false)) {
+    party_->Owe(kReadCost);
+    const auto alive = alive_;
+    WriteMore();
+    if (!*alive || !waits_) return;
   }
   bool more = false;
   if (WantsToRead()) {
@@ -165,9 +171,32 @@ void SocketStream::Commit() {
   }
 }
 
-void SocketStream::Flush() {
-  while (!broken_ && head_ < out_.size()) {
-    const ssize_t n = ::send(fd_.get(), out_.data() + head_, out_.size() - head_, MSG_DONTWAIT | MSG_NOSIGNAL);
+void SocketStream::OnWritable() {
+  if (party_ == nullptr || party_->Take(kReadCost)) return WriteMore();
+  write_waits_ = true;
+  watch_->OnWritable(nullptr);
+  party_->Wait(this);
+}
+
+void SocketStream::WriteMore() {
+  const size_t before = unsent();
+  Send(party_ != nullptr ? kReadInTurn : before);
+  if (broken_) return;
+  const size_t left = unsent();
+  if (party_ != nullptr) party_->Owe(static_cast<int>((before - left) / kBytesPerCost));
+  if (left > 0) return;
+  WriteBatch& batch = batch_;
+  batch.Enter();
+  owner_->OnDrained();
+  batch.Leave();
+}
+
+void SocketStream::Flush() { Send(unsent()); }
+
+void SocketStream::Send(size_t at_most) {
+  const size_t stop = std::min(out_.size(), head_ + at_most);
+  while (!broken_ && head_ < stop) {
+    const ssize_t n = ::send(fd_.get(), out_.data() + head_, stop - head_, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n >= 0) {
       head_ += static_cast<size_t>(n);
       continue;
@@ -197,13 +226,8 @@ void SocketStream::Flush() {
       out_.erase(0, head_);
       head_ = 0;
     }
-    if (!waiting_to_write_) {
-      waiting_to_write_ = true;
-      watch_->OnWritable([this] {
-        Flush();
-        if (!broken_ && unsent() == 0) owner_->OnDrained();
-      });
-    }
+    waiting_to_write_ = true;
+    if (!write_waits_) watch_->OnWritable([this] { OnWritable(); });
   }
   Rearm();
 }

@@ -1,12 +1,10 @@
 // Closed-loop clients of one Unix socket: p50 and p99 of a round trip and calls a second.
 //   bench-call --socket PATH [--connections N] [--seconds S]      v1 calls of a tool that is not granted
 //   bench-call --floor [--connections N] [--seconds S]            the same bytes against a bare C++ echo thread: the physics here
-// With --server PID and one connection also the processor time that the server used during a round trip, which a full machine does not change.
 // Prints one JSON object.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,18 +59,6 @@ void ServeFloor(std::vector<UniqueFd> fds) {
   }
 }
 
-double MicrosOf(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
-}
-
-void PrintFigures(const char* prefix, std::vector<float>& micros) {
-  std::sort(micros.begin(), micros.end());
-  std::printf("\"%sp50_us\":%.2f,\"%sp99_us\":%.2f,", prefix, static_cast<double>(micros[micros.size() / 2]), prefix,
-              static_cast<double>(micros[micros.size() * 99 / 100]));
-}
-
 struct Client {
   UniqueFd fd;
   SteadyClock::time_point sent;
@@ -90,8 +76,6 @@ void SendOne(Client& client) {
 int main(int argc, char** argv) {
   std::string socket_path;
   bool floor_only = false;
-  clockid_t server_clock = 0;
-  bool with_server = false;
   size_t connections = 1;
   double seconds = 2;
   for (int i = 1; i < argc; ++i) {
@@ -100,7 +84,6 @@ int main(int argc, char** argv) {
     if (i + 1 >= argc) break;
     if (arg == "--socket") socket_path = argv[++i];
     if (arg == "--connections") connections = std::strtoul(argv[++i], nullptr, 10);
-    if (arg == "--server") with_server = ::clock_getcpuclockid(std::atoi(argv[++i]), &server_clock) == 0;
     if (arg == "--seconds") seconds = std::strtod(argv[++i], nullptr);
   }
   std::vector<Client> clients(connections);
@@ -127,7 +110,6 @@ int main(int argc, char** argv) {
 
   std::vector<float> micros;
   micros.reserve(4 << 20);
-  std::vector<float> used;  // by the server
   char buffer[8192];
   const auto take = [&](Client& client) {
     const ssize_t n = ::read(client.fd.get(), buffer, sizeof buffer);
@@ -143,11 +125,9 @@ int main(int argc, char** argv) {
   const auto end = start + std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(seconds));
   if (connections == 1) {
     while (SteadyClock::now() < end) {
-      const double before = with_server ? MicrosOf(server_clock) : 0;
       SendOne(clients[0]);
       while (!take(clients[0])) {
       }
-      if (with_server) used.push_back(static_cast<float>(MicrosOf(server_clock) - before));
     }
   } else {
     UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
@@ -173,10 +153,9 @@ int main(int argc, char** argv) {
       return 1;
     }
   }
-  std::printf("{");
-  PrintFigures("", micros);
-  if (!used.empty()) PrintFigures("server_", used);
-  std::printf("\"per_second\":%.0f,\"n\":%zu}\n", static_cast<double>(micros.size()) / elapsed, micros.size());
+  std::sort(micros.begin(), micros.end());
+  std::printf("{\"p50_us\":%.2f,\"p99_us\":%.2f,\"per_second\":%.0f,\"n\":%zu}\n", static_cast<double>(micros[micros.size() / 2]),
+              static_cast<double>(micros[micros.size() * 99 / 100]), static_cast<double>(micros.size()) / elapsed, micros.size());
   for (auto& client : clients) ::shutdown(client.fd.get(), SHUT_RDWR);
   if (server.joinable()) server.join();
   return 0;

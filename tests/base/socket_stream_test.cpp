@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace beige {
@@ -21,7 +22,7 @@ class SocketStreamTurnsTest : public ::testing::Test {
       stream = std::make_unique<SocketStream>(test.loop, test.batch, UniqueFd(pair[0]), this, &party);
     }
     void OnBytes(std::string_view bytes) override {
-      if (quiet) test.heard = true;
+      if (quiet && !std::exchange(test.heard, true)) test.unsent_then = test.Unsent();
       if (!test.heard) test.bytes_before += bytes.size();
     }
     void OnEof() override { test.ends_before += test.heard ? 0u : 1u; }
@@ -35,6 +36,11 @@ class SocketStreamTurnsTest : public ::testing::Test {
   SocketStreamTurnsTest() {
     for (int i = 0; i < 64; ++i) flood.push_back(std::make_unique<End>(*this, loud_party));
     quiet.quiet = true;
+  }
+  size_t Unsent() const {
+    size_t sum = 0;
+    for (const auto& end : flood) sum += end->stream->unsent();
+    return sum;
   }
   void Run() {
     ASSERT_EQ(::write(quiet.peer.get(), "x", 1), 1);
@@ -52,6 +58,7 @@ class SocketStreamTurnsTest : public ::testing::Test {
   size_t bytes_before = 0;
   size_t ends_before = 0;
   size_t closed = 0;
+  size_t unsent_then = 0;
   std::vector<std::unique_ptr<End>> flood;
   End quiet{*this, quiet_party};
 };
@@ -61,6 +68,19 @@ TEST_F(SocketStreamTurnsTest, OfMuchThatCameAtOnceALittleIsReadBeforeAnotherIsHe
   for (auto& end : flood) ASSERT_EQ(::write(end->peer.get(), much.data(), much.size()), static_cast<ssize_t>(much.size()));
   Run();
   EXPECT_LE(bytes_before, 64u << 10);
+}
+
+TEST_F(SocketStreamTurnsTest, OfManyThatReadAtLastAFewAreWrittenToBeforeAnotherIsHeard) {
+  const std::string much(1 << 20, 'x');
+  for (auto& end : flood) end->stream->Write(much);
+  while (loop.RunOnce(std::chrono::milliseconds(1))) {
+  }
+  std::string sink(1 << 20, '\0');
+  for (auto& end : flood) ASSERT_GT(::read(end->peer.get(), sink.data(), sink.size()), 64 << 10);
+  const size_t before = Unsent();
+  Run();
+  EXPECT_LE(before - unsent_then, 64u << 10);
+  EXPECT_LT(Unsent(), unsent_then) << "they are served all the same";
 }
 
 TEST_F(SocketStreamTurnsTest, OfManyThatEndAtOnceAFewAreLookedAfterBeforeAnotherIsHeard) {
