@@ -310,6 +310,10 @@ def fair():
             assert flood.returncode == 0 and (command[0] != "/workspace/flood" or how == "spin" or json.loads(said)["sent"] > 0), how
         report(f"neighbour_p99_beside_{how}_flood", "us", statistics.median(value), statistics.median(quiet), ROUNDS)
     wait_gone(["loud"])
+    for how in ("requests", "lines", "connects"):
+        value, n = median_of(lambda: json.loads(run(BUILD / "bin/gateway_core_wait", how, 20 if how == "requests" else 200)), "p99_us")
+        floor, _ = median_of(lambda: json.loads(run(BUILD / "bin/gateway_core_wait", "quiet", 200)), "p99_us")
+        report(f"core_wait_p99_beside_{how}", "us", value, floor, n)
 
 
 def talker(name, model, count=0, streams=0, direct=False, session=""):
