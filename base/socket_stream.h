@@ -43,7 +43,8 @@ class SocketStreamOwner {
 
 // A connected Unix stream socket on a loop: bytes in by callback, bytes out by a queue that never blocks.
 // Reading stops by itself while more than kPauseAt bytes wait unsent, so that a peer that does not read can't make us queue answers; with
-// a party, each read is taken from that party's share, and what is over it waits for a turn.
+// a party, each read is taken from that party's share and is a small one, and what is over it waits for a turn. So do the end of a connection,
+// and writing on to a peer that reads at last: a flood may bring many of these at once.
 class SocketStream final : public TurnTaker {
  public:
   static constexpr size_t kPauseAt = 256u << 10;
@@ -69,17 +70,22 @@ class SocketStream final : public TurnTaker {
   }
   // Hands over what has come so far, without waiting for the loop to notice it.
   void ReadNow() {
-    if (reading_ || waits_) Read();
+    if (reading_ || waits_) (void)Read();
   }
   // Lets what is queued go out as far as the peer takes it now. For a last word before the stream is destroyed.
   void Flush();
 
  private:
   friend class WriteBatch;
+  bool WantsToRead() const { return !paused_ && !eof_ && !broken_ && !closing_ && unsent() <= kPauseAt; }
   void OnReadable();
+  void OnWritable();
+  void WriteMore();  // may destroy this
+  void Send(size_t at_most);
   void OnTurn() override;
-  void Read();
+  bool Read();  // true: there may be more. May destroy this
   void Break();
+  void TellClosed();
   void Rearm();
 
   Loop& loop_;
@@ -97,6 +103,8 @@ class SocketStream final : public TurnTaker {
   bool hangup_ = false;
   bool paused_ = false;
   bool waits_ = false;  // for its turn to read
+  bool write_waits_ = false;  // for its turn to write, which a peer that reads at last asks for
+  bool ending_ = false;  // OnClosed comes with its turn
   bool eof_ = false;
   bool broken_ = false;
   bool closing_ = false;

@@ -25,7 +25,7 @@ class TurnTaker {
 // Loop thread only; outlives its parties.
 class Turns {
  public:
-  static constexpr int kShare = 64;
+  static constexpr int kShare = 32;
 
   explicit Turns(Loop& loop) : loop_(loop) {}
   ~Turns() { *alive_ = false; }

@@ -1,4 +1,5 @@
 // What a rogue agent may send at its gateway, for SECONDS: flood pipeline|lines|connects|slow SECONDS. Prints how many bytes it got rid of.
+// spin does nothing to the gateway.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -38,6 +39,8 @@ int main(int argc, char** argv) {
   const size_t whole = kChunk / (sizeof request - 1) * (sizeof request - 1);
   for (size_t i = 0; i < whole; ++i) chunk[i] = request[i % (sizeof request - 1)];
   const int lines = strcmp(how, "lines") == 0, connects = strcmp(how, "connects") == 0, slow = strcmp(how, "slow") == 0;
+  while (strcmp(how, "spin") == 0 && Now() < end) {
+  }
   if (lines) memset(chunk, ' ', kChunk);
   unsigned long long sent = 0;
   size_t at[kConnections] = {0};

@@ -61,8 +61,9 @@ def write(path, text, mode=0o644):
     path.chmod(mode)
 
 
-def agent(name, extra=""):
-    text = f"apiVersion: beige.dev/v1alpha1\nkind: Agent\nmetadata: {{name: {name}}}\nspec:\n  description: bench\n  tools: [{{name: noop}}]\n{extra}"
+def agent(name, extra="", tools=("noop",)):
+    named = ", ".join(f"{{name: {tool}}}" for tool in tools)
+    text = f"apiVersion: beige.dev/v1alpha1\nkind: Agent\nmetadata: {{name: {name}}}\nspec:\n  description: bench\n  tools: [{named}]\n{extra}"
     # Renamed into place, as an editor does.
     temp = HOME / "agents.d" / f".{name}.tmp"
     temp.parent.mkdir(exist_ok=True)
@@ -287,23 +288,32 @@ def restart():
 
 
 def fair():
-    """A neighbour's p99 while another agent floods its own link from inside its sandbox; the floor is its quiet p99."""
-    agent("loud", "  sandbox: {resources: {limits: {cpu: 500m}}}\n")
+    """A neighbour's p99 while another agent floods its own link from inside its sandbox, or a tool of it prints or burns in its cell; the floor is its
+    quiet p99. Beside a busy sandbox that asks nothing of the gateway: what a full machine costs whatever we do."""
+    agent("loud", "  sandbox: {resources: {limits: {cpu: 500m}}}\n", tools=("noop", "print"))
     wait_ready(["loud"])
     program = pathlib.Path(local("loud")["workspace"]) / "flood"
     shutil.copy(BUILD / "bench/flood", program)
     program.chmod(0o755)
     socket_path = local("b1")["socket"]
-    for how in ("pipeline", "lines", "connects", "slow"):
+    commands = {how: ["/workspace/flood", how, "2"] for how in ("spin", "pipeline", "lines", "connects", "slow")}
+    commands["print"] = ["sh", "-c", "/tools/bin/print 2 >/dev/null"]
+    commands["burn"] = ["/tools/bin/print", "2", "8"]
+    for how, command in commands.items():
         quiet, value = [], []
         for _ in range(ROUNDS):
             quiet.append(call_bench("--socket", socket_path)["p99_us"])
-            flood = subprocess.Popen([BUILD / "bin/beige", "--home", HOME, "exec", "loud", "--", "/workspace/flood", how, "2"], stdout=subprocess.PIPE)
+            flood = subprocess.Popen([BUILD / "bin/beige", "--home", HOME, "exec", "loud", "--", *command], stdout=subprocess.PIPE)
             time.sleep(0.5)
             value.append(call_bench("--socket", socket_path)["p99_us"])
-            assert json.loads(flood.communicate()[0])["sent"] > 0
+            said = flood.communicate()[0]
+            assert flood.returncode == 0 and (command[0] != "/workspace/flood" or how == "spin" or json.loads(said)["sent"] > 0), how
         report(f"neighbour_p99_beside_{how}_flood", "us", statistics.median(value), statistics.median(quiet), ROUNDS)
     wait_gone(["loud"])
+    for how in ("requests", "lines", "connects"):
+        value, n = median_of(lambda: json.loads(run(BUILD / "bin/gateway_core_wait", how, 20 if how == "requests" else 200)), "p99_us")
+        floor, _ = median_of(lambda: json.loads(run(BUILD / "bin/gateway_core_wait", "quiet", 200)), "p99_us")
+        report(f"core_wait_p99_beside_{how}", "us", value, floor, n)
 
 
 def talker(name, model, count=0, streams=0, direct=False, session=""):
@@ -402,12 +412,13 @@ def main():
     if unknown:
         sys.exit(f"bench: no such figure: {', '.join(unknown)}; there are: {', '.join(BENCHES)} memory")
     head = "apiVersion: beige.dev/v1alpha1\n"
-    write("gateway.yaml", head + "kind: GatewayConfig\nhttp: {listen: \"127.0.0.1:0\"}\nmetrics: {listen: \"127.0.0.1:0\"}\ntools:\n  noop: {path: ./tools/noop}\n"
+    write("gateway.yaml", head + "kind: GatewayConfig\nhttp: {listen: \"127.0.0.1:0\"}\nmetrics: {listen: \"127.0.0.1:0\"}\ntools:\n  noop: {path: ./tools/noop}\n  print: {path: ./tools/print}\n"
           f"llm:\n  providers:\n    bench: {{api: openai-completions, baseUrl: \"http://127.0.0.1:{MODEL_PORT}/v1\", concurrency: 1000, models: {{instant: {{}}, tool: {{}}, tokens1000: {{}}, paced20-250: {{}}}}}}\n")
     write("operator.yaml", head + f"kind: OperatorConfig\nengine: {{type: docker, socket: {ENGINE}}}\nmetrics: {{listen: \"127.0.0.1:0\"}}\n"
           "defaults: {image: \"localhost/busybox:test\", resources: {cpu: \"2\", memory: 128Mi}}\n")
-    write("tools/noop/tool.yaml", "name: noop\ndescription: Does nothing\ncommand: [./noop]\n")
-    shutil.copy(BUILD / "bench/noop", HOME / "tools/noop/noop")
+    for tool in ("noop", "print"):
+        write(f"tools/{tool}/tool.yaml", f"name: {tool}\ndescription: A tool of the bench\ncommand: [./{tool}]\n")
+        shutil.copy(BUILD / "bench" / tool, HOME / "tools" / tool / tool)
     try:
         beige("up", "--detach")
         agent("b1")

@@ -105,7 +105,7 @@ enum bge_tag {
 enum bge_how {
   BGE_HOW_EXITED = 0,   /* code = exit status */
   BGE_HOW_SIGNALED = 1, /* code = signal number */
-  BGE_HOW_FAILED = 2,   /* never started; code = 126, 127 or 125 as a shell would say */
+  BGE_HOW_FAILED = 2,   /* never started; code = 126, 127 or 125 as a shell would say; 125 also: ended because it broke a bound */
   BGE_HOW_TIMEOUT = 3,  /* the deadline passed; SIGTERM, 2 s grace, SIGKILL to the whole tree; code = 124 */
   BGE_HOW_LOST = 4,     /* sandbox, cell or gateway went away in mid-call; code = 125 */
   BGE_HOW_DENIED = 5    /* by policy or audit: code = 126, or 127 for a name that nobody knows */

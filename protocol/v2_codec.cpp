@@ -4,6 +4,8 @@
 
 namespace beige::v2 {
 namespace {
+constexpr size_t kLong = 64u << 10;  // beyond data frames
+
 void Put16(std::string& out, uint16_t v) {
   out += static_cast<char>(v & 0xff);
   out += static_cast<char>(v >> 8);
@@ -52,6 +54,10 @@ void AppendFrame(std::string& out, uint32_t call, uint8_t kind, std::string_view
 }
 
 void FrameReader::Feed(std::string_view bytes) {
+  if (start_ == buffer_.size() && buffer_.capacity() > 4 * kLong) {
+    buffer_ = {};
+    start_ = 0;
+  }
   if (start_ > 0) {
     buffer_.erase(0, start_);
     start_ = 0;
@@ -66,7 +72,11 @@ Result<std::optional<FrameReader::Frame>> FrameReader::Next() {
   if (header.length > max_payload_) {
     return Fail(Code::kInvalid, "protocol: frame of " + std::to_string(header.length) + " bytes; the limit is " + std::to_string(max_payload_));
   }
-  if (rest.size() < BGE_HEADER_BYTES + header.length) return std::optional<Frame>();
+  if (rest.size() < BGE_HEADER_BYTES + header.length) {
+    // Room at once, so that a long frame is not moved from buffer to larger buffer. What nobody has sent is memory that nobody has touched.
+    if (header.length > kLong) buffer_.reserve(start_ + BGE_HEADER_BYTES + header.length + kLong);
+    return std::optional<Frame>();
+  }
   start_ += BGE_HEADER_BYTES + header.length;
   return std::optional<Frame>(Frame{header, rest.substr(BGE_HEADER_BYTES, header.length)});
 }

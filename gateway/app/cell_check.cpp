@@ -33,6 +33,8 @@ Result<> CheckCell(const HomePaths& paths) {
                           const std::string binary = ExecutableDir() + "/beige-sandbox";
                           return Exists(binary) ? binary : std::string();
                         }};
+    Turns turns(loop);
+    Party party(turns);
     std::unique_ptr<Cell> cell;
     const auto look = [&] {
       if (!cell || cell->state() == Cell::State::kStarting) return;
@@ -42,7 +44,7 @@ Result<> CheckCell(const HomePaths& paths) {
     };
     Timer patience(loop);
     patience.Start(kCellCheckPatience, [&] { loop.Stop(); });
-    cell = std::make_unique<Cell>(host, AgentRef{"default", "doctor", "doctor"}, std::make_shared<const ToolManifest>(std::move(manifest)), scratch + "/data", "", look);
+    cell = std::make_unique<Cell>(host, party, AgentRef{"default", "doctor", "doctor"}, std::make_shared<const ToolManifest>(std::move(manifest)), scratch + "/data", "", look);
     loop.Post(look);  // it may have failed before there was anybody to tell
     loop.Run();
   }

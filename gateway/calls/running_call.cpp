@@ -179,7 +179,7 @@ void RunningCall::OnExit(const v2::Exit& exit) {
   std::string text = exit.text;
   if (exit.how == BGE_HOW_LOST) {
     text = (request_.kind == CallKind::kTool ? "lost: its cell ended: " : "lost: the sandbox ended: ") + text + "; try again";
-  } else if (exit.how == BGE_HOW_FAILED) {
+  } else if (exit.how == BGE_HOW_FAILED && exit.code != 125) {
     text = "can't be started: " + text;
   }
   Finish(exit.how, exit.code, std::move(text));

@@ -7,6 +7,9 @@ namespace {
 // Data frames are at most BGE_CHUNK; what a PID 1 says otherwise is short.
 constexpr size_t kMaxPayload = 128u << 10;
 constexpr size_t kMaxText = 1024;
+// Of Turns::kShare. An exit is the end of a call, with its record; bytes are copied once more, to the caller.
+constexpr int kExitCost = 12;
+constexpr size_t kBytesPerFrameCost = 2048;
 
 void AddCredit(uint32_t& credit, uint32_t more, uint32_t& added) {
   added = std::min<uint32_t>(more, BGE_WINDOW_INITIAL - std::min<uint32_t>(credit, BGE_WINDOW_INITIAL));
@@ -30,10 +33,11 @@ void Tty(std::string& fields, v2::TerminalSize size) { v2::AppendField(fields, B
 }  // namespace job
 
 JobChannel::JobChannel(Loop& loop, WriteBatch& batch, UniqueFd fd, JobChannelOwner* owner, Party* party)
-    : stream_(loop, batch, std::move(fd), this, party), owner_(owner), reader_(kMaxPayload) {}
+    : batch_(batch), party_(party), stream_(loop, batch, std::move(fd), this, party), owner_(owner), reader_(kMaxPayload) {}
 
 JobChannel::~JobChannel() {
   *alive_ = false;
+  if (later_) party_->Leave(this);
   owner_ = nullptr;
   state_ = State::kDown;
   EndJobs("closed");
@@ -78,7 +82,6 @@ void JobChannel::Send(uint32_t job, uint8_t kind, std::string_view payload) {
 }
 
 void JobChannel::OnBytes(std::string_view bytes) {
-  const auto alive = alive_;
   if (state_ == State::kPreamble) {
     head_.append(bytes);
     if (head_.size() < BGE_PREAMBLE_BYTES || !OnPreamble()) return;
@@ -88,6 +91,27 @@ void JobChannel::OnBytes(std::string_view bytes) {
   } else {
     reader_.Feed(bytes);
   }
+  if (!later_) TakeFrames(true);
+}
+
+void JobChannel::OnTurn() {
+  later_ = false;
+  WriteBatch& batch = batch_;
+  batch.Enter();
+  const auto alive = alive_;
+  TakeFrames(true);
+  if (*alive && !later_ && state_ != State::kDown) stream_.PauseReading(false);
+  batch.Leave();
+}
+
+void JobChannel::End(std::string_view why) {
+  const auto alive = alive_;
+  TakeFrames(false);
+  if (*alive) Close(why);
+}
+
+void JobChannel::TakeFrames(bool in_turn) {
+  const auto alive = alive_;
   while (*alive && state_ != State::kDown) {
     auto frame = reader_.Next();
     if (!frame) {
@@ -96,8 +120,13 @@ void JobChannel::OnBytes(std::string_view bytes) {
     }
     if (!*frame) return;
     ++frames_;
-    stream_.Owe(1);
+    stream_.Owe((*frame)->header.kind == BGE_EXIT ? kExitCost : 1 + static_cast<int>((*frame)->payload.size() / kBytesPerFrameCost));
     OnFrame(**frame);
+    if (!in_turn || !*alive || party_ == nullptr || state_ == State::kDown || party_->Take(0)) continue;
+    later_ = true;
+    stream_.PauseReading(true);
+    party_->Wait(this);
+    return;
   }
 }
 

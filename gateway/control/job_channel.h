@@ -52,9 +52,9 @@ class JobChannelOwner {
 // The peer of a sandbox is agent code for all we know, so nothing it says is believed: output beyond the credit that was given ends that
 // job as lost, a broken frame ends the channel, credit beyond the window is cut. When the channel ends, each job ends with
 // BGE_HOW_LOST, code 125. Core thread only.
-class JobChannel final : public SocketStreamOwner {
+class JobChannel final : public SocketStreamOwner, public TurnTaker {
  public:
-  // `party`: whose share its reads are taken from, if any; outlives it.
+  // `party`: whose share its reads and frames are taken from, if any; outlives it.
   JobChannel(Loop& loop, WriteBatch& batch, UniqueFd fd, JobChannelOwner* owner, Party* party = nullptr);
   ~JobChannel() override;  // as Close("closed"), without OnDown
 
@@ -90,8 +90,11 @@ class JobChannel final : public SocketStreamOwner {
   };
 
   void OnBytes(std::string_view bytes) override;
-  void OnEof() override { Close("the other end closed"); }
-  void OnClosed() override { Close("the connection broke"); }
+  void OnEof() override { End("the other end closed"); }
+  void OnClosed() override { End("the connection broke"); }
+  void OnTurn() override;
+  void TakeFrames(bool in_turn);
+  void End(std::string_view why);  // after what has come already
   bool OnPreamble();
   void OnFrame(const v2::FrameReader::Frame& frame);
   void OnHelloFrame(std::string_view payload);
@@ -100,6 +103,8 @@ class JobChannel final : public SocketStreamOwner {
   void Send(uint32_t job, uint8_t kind, std::string_view payload);
   void EndJobs(std::string_view why);
 
+  WriteBatch& batch_;
+  Party* const party_;
   SocketStream stream_;
   JobChannelOwner* owner_;
   State state_ = State::kPreamble;
@@ -108,6 +113,7 @@ class JobChannel final : public SocketStreamOwner {
   std::unordered_map<uint32_t, Job> jobs_;
   uint32_t next_ = 1;
   uint64_t frames_ = 0;
+  bool later_ = false;  // frames wait for their turn
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

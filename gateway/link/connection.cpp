@@ -57,7 +57,6 @@ void Connection::Shut() {
   patience_.reset();
   if (session_) session_->Shut();
   stream_.Flush();
-  stream_.PauseReading(true);
 }
 
 void Connection::OnBytes(std::string_view bytes) {

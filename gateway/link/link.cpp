@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -12,7 +13,8 @@
 namespace beige {
 namespace {
 constexpr int kAcceptsPerTurn = 16;  // accept says EAGAIN when there are no more; this many are rarely there
-constexpr int kAcceptCost = 12;      // of Turns::kShare
+constexpr int kAcceptCost = 16;      // of Turns::kShare
+constexpr int kHeldBytesPerCost = 2048;
 // Connections over the limit that may wait to be told so, or to show that they are PID 1's probe.
 constexpr size_t kUndecided = 8;
 constexpr std::chrono::milliseconds kBackOff{100};
@@ -51,7 +53,7 @@ void Link::StopAccepting(bool stop) {
 void Link::Accept() {
   for (int i = 0; i < kAcceptsPerTurn && accepting_; ++i) {
     if (party_.Take(kAcceptCost)) {
-      AcceptOne();
+      if (!AcceptOne()) return;
       continue;
     }
     StopAccepting(true);
@@ -60,20 +62,24 @@ void Link::Accept() {
 }
 
 void Link::Acceptor::OnTurn() {
-  link.StopAccepting(false);
   link.party_.Owe(kAcceptCost);
-  link.AcceptOne();
+  if (link.AcceptOne()) {
+    link.party_.Wait(this);
+  } else if (!link.backing_off_) {
+    link.StopAccepting(false);
+  }
 }
 
-void Link::AcceptOne() {
+bool Link::AcceptOne() {
   UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!fd) {
-    if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
+    if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return false;
     // Out of descriptors or memory: the listener stays readable, so without a pause this would spin.
     LogWarn("link: accept failed; trying again", {{"agent", agent_.ToString()}, {"error", std::system_category().message(errno)}});
     StopAccepting(true);
-    retry_.Start(kBackOff, [this] { StopAccepting(false); });
-    return;
+    backing_off_ = true;
+    retry_.Start(kBackOff, [this] { EndBackOff(); });
+    return false;
   }
   auto connection = std::make_unique<Connection>(*this, std::move(fd));
   Connection* raw = connection.get();
@@ -92,6 +98,13 @@ void Link::AcceptOne() {
     }
   }
   if (on_connections_) on_connections_(1);
+  return true;
+}
+
+void Link::EndBackOff() {
+  if (!std::exchange(backing_off_, false)) return;
+  retry_.Cancel();
+  StopAccepting(false);
 }
 
 bool Link::Admit(Connection* connection, bool probe) {
@@ -117,13 +130,12 @@ void Link::Drop(Connection* connection) {
       if (*alive) dead_.clear();
     });
   }
-  if (*alive_ && !accepting_) {
-    retry_.Cancel();
-    StopAccepting(false);
-  }
+  if (*alive_) EndBackOff();
 }
 
 bool Link::Hold(size_t before, size_t now) {
+  // What is kept is copied into memory that has to be made first; giving that back costs about as much.
+  party_.Owe(static_cast<int>(std::max(now, before) - std::min(now, before)) / kHeldBytesPerCost);
   held_ += static_cast<int64_t>(now) - static_cast<int64_t>(before);
   return now <= before || held_ <= limits_.buffered_bytes;
 }

@@ -59,8 +59,9 @@ class Link {
     Link& link;
   };
   void Accept();
-  void AcceptOne();
+  bool AcceptOne();  // false: there is none to accept now
   void StopAccepting(bool stop);
+  void EndBackOff();
   // Destroyed from the loop, not while one of its own callbacks is on the stack.
   void Drop(Connection* connection);
   // False when the limit of connections is reached and this one is not the probe's.
@@ -79,7 +80,8 @@ class Link {
   UniqueFd listener_;
   std::unique_ptr<FdWatch> watch_;
   Timer retry_;
-  bool accepting_ = false;
+  bool accepting_ = false;  // listens for who comes; not while it stands in line or backs off
+  bool backing_off_ = false;
   Acceptor acceptor_{*this};
   std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
   std::deque<Connection*> undecided_;  // over the limit and silent so far, oldest first

@@ -7,9 +7,10 @@
 
 namespace beige {
 namespace {
-constexpr size_t kPipelined = 64u << 10;
+constexpr size_t kPipelined = 16u << 10;
 constexpr uint32_t kCreditStep = BGE_WINDOW_INITIAL / 2;
 constexpr size_t kLarge = 16u << 10;
+constexpr size_t kLong = 64u << 10;
 
 bool Blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 }  // namespace
@@ -20,6 +21,8 @@ V1Session::~V1Session() = default;
 
 void V1Session::OnBytes(std::string_view bytes) {
   if (running_ || later_ || !input_.empty()) {
+    // A long request is not moved from buffer to larger buffer: that stops everybody, and memory that nobody has touched costs nothing.
+    if (input_.size() + bytes.size() > kLong) input_.reserve(v1::kMaxLine + kLong);
     input_.append(bytes);
     if (!running_ && !later_) TakeInput();
   } else {
@@ -29,7 +32,7 @@ void V1Session::OnBytes(std::string_view bytes) {
     searched_ = 0;
   }
   if (ended_) return;
-  if (input_.size() > v1::kMaxLine && !running_ && !later_ && input_.find('\n') == std::string::npos) {
+  if (input_.size() > v1::kMaxLine && !running_ && !later_) {
     Fail("", "request longer than the limit of " + std::to_string(v1::kMaxLine) + " bytes");
     ended_ = true;
     connection_.CloseWhenSent();
@@ -69,7 +72,7 @@ void V1Session::TakeInput() {
   if (ended_) return;
   input_.erase(0, used);
   searched_ = running_ || later_ ? 0 : input_.size();
-  if (input_.empty() && input_.capacity() > kPipelined) input_.shrink_to_fit();
+  if (input_.empty() && input_.capacity() > kLong) input_.shrink_to_fit();
   if (eof_ && !running_ && !later_ && !input_.empty()) {
     // The last line of a peer that closed without a newline.
     const std::string line = std::exchange(input_, {});

@@ -11,7 +11,7 @@
 namespace beige {
 
 RosterEntry::RosterEntry(RosterHost& host, const admin::Grant& grant)
-    : host_(host), party_(host.turns), grant_(grant), tools_(host.cells, host.paths, grant.agent, [this] {
+    : host_(host), party_(host.turns), grant_(grant), tools_(host.cells, party_, host.paths, grant.agent, [this] {
         if (Judge()) host_.on_event(in_force_);
       }) {}
 

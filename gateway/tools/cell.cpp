@@ -42,9 +42,9 @@ std::string HowItEnded(int status) {
 }
 }  // namespace
 
-Cell::Cell(const CellHost& host, AgentRef agent, std::shared_ptr<const ToolManifest> manifest, std::string data_dir,
+Cell::Cell(const CellHost& host, Party& party, AgentRef agent, std::shared_ptr<const ToolManifest> manifest, std::string data_dir,
            std::string workspace, std::function<void()> on_change)
-    : host_(host), agent_(std::move(agent)), manifest_(std::move(manifest)), data_dir_(std::move(data_dir)), workspace_(std::move(workspace)),
+    : host_(host), party_(party), agent_(std::move(agent)), manifest_(std::move(manifest)), data_dir_(std::move(data_dir)), workspace_(std::move(workspace)),
       on_change_(std::move(on_change)), timer_(host.loop), settled_(host.loop) {
   for (const auto& [name, secret] : manifest_->secrets) job::Env(job_head_, name, secret.Reveal());
   for (const auto& arg : CommandInCell(*manifest_)) job::Arg(job_head_, arg);
@@ -176,7 +176,7 @@ Result<> Cell::TryMake() {
   }
   errors_watch_ = std::make_unique<FdWatch>(host_.loop, errors_fd_.get());
   errors_watch_->OnReadable([this] { ReadErrors(); });
-  channel_ = std::make_unique<JobChannel>(host_.loop, host_.batch, std::move(ours), this);
+  channel_ = std::make_unique<JobChannel>(host_.loop, host_.batch, std::move(ours), this, &party_);
   return {};
 }
 

@@ -41,8 +41,9 @@ class Cell final : public JobChannelOwner {
  public:
   enum class State { kStarting, kUp, kFailed };
 
-  // `data_dir` and `workspace` are host paths; the workspace is shown as far as the manifest says.
-  Cell(const CellHost& host, AgentRef agent, std::shared_ptr<const ToolManifest> manifest, std::string data_dir, std::string workspace,
+  // `data_dir` and `workspace` are host paths; the workspace is shown as far as the manifest says. What comes from the cell is read in the
+  // turns of `party`, the agent's.
+  Cell(const CellHost& host, Party& party, AgentRef agent, std::shared_ptr<const ToolManifest> manifest, std::string data_dir, std::string workspace,
        std::function<void()> on_change);
   ~Cell() override;
   Cell(const Cell&) = delete;
@@ -77,6 +78,7 @@ class Cell final : public JobChannelOwner {
   void LetGo();
 
   const CellHost& host_;
+  Party& party_;
   const AgentRef agent_;
   const std::shared_ptr<const ToolManifest> manifest_;
   const std::string data_dir_;

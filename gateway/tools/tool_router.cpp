@@ -7,8 +7,8 @@ namespace {
 constexpr std::chrono::seconds kSweep{1};
 }
 
-ToolRouter::ToolRouter(const CellHost& host, const HomePaths& paths, AgentRef agent, std::function<void()> on_change)
-    : host_(host), paths_(paths), agent_(std::move(agent)), on_change_(std::move(on_change)), sweep_(host.loop) {}
+ToolRouter::ToolRouter(const CellHost& host, Party& party, const HomePaths& paths, AgentRef agent, std::function<void()> on_change)
+    : host_(host), party_(party), paths_(paths), agent_(std::move(agent)), on_change_(std::move(on_change)), sweep_(host.loop) {}
 
 ToolRouter::~ToolRouter() { *alive_ = false; }
 
@@ -31,7 +31,7 @@ void ToolRouter::Set(const std::vector<std::shared_ptr<const ToolManifest>>& too
       }
       cells_.erase(it);
     }
-    next[tool->name] = std::make_unique<Cell>(host_, agent_, tool, paths_.ToolData(agent_.uid, tool->name),
+    next[tool->name] = std::make_unique<Cell>(host_, party_, agent_, tool, paths_.ToolData(agent_.uid, tool->name),
                                               paths_.Workspace(agent_.key()), [this] { Changed(); });
   }
   // The map is whole before old cells go: what waits for them looks for its cell here again.

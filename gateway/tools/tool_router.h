@@ -16,8 +16,8 @@ namespace beige {
 // Where the tools of one agent run: a cell for each that is granted and known. Core thread only.
 class ToolRouter {
  public:
-  // `on_change` runs from the loop when a tool became available or unavailable.
-  ToolRouter(const CellHost& host, const HomePaths& paths, AgentRef agent, std::function<void()> on_change);
+  // `party` is the agent's; it outlives this. `on_change` runs from the loop when a tool became available or unavailable.
+  ToolRouter(const CellHost& host, Party& party, const HomePaths& paths, AgentRef agent, std::function<void()> on_change);
   ~ToolRouter();
 
   // Exactly these: new ones get a cell, a changed manifest a new cell (calls that run in the old one finish there), the cell of one that is
@@ -31,6 +31,7 @@ class ToolRouter {
   void Changed();
 
   const CellHost& host_;
+  Party& party_;
   const HomePaths& paths_;
   const AgentRef agent_;
   const std::function<void()> on_change_;

@@ -13,6 +13,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "jobs.h"
+
+/* All processes of a cell together, and how often they are looked at. */
+enum { kMemoryMiB = 2048, kLook = 100, kAfterCloseLook = 500, kNice = 10 };
+static bool limited;
+static int64_t look_at = INT64_MAX;
+
 /* From <linux/landlock.h>, which musl's include path lacks. */
 enum { kVersion = 1, kPathBeneath = 1 };
 enum {
@@ -118,4 +125,22 @@ void LimitCell(void) {
   Lower(RLIMIT_DATA, (rlim_t)2 << 30);
   if (CountsProcessesHere()) Lower(RLIMIT_NPROC, 512);
   Lower(RLIMIT_CORE, 0);
+  limited = true;
 }
+
+void GiveWay(void) {
+  if (limited) setpriority(PRIO_PROCESS, 0, kNice);
+}
+
+void CellTick(int64_t now) {
+  if (!limited) return;
+  if (!JobsRun()) {
+    look_at = INT64_MAX;
+  } else if (look_at == INT64_MAX) {
+    look_at = now + kLook;
+  } else if (now >= look_at) {
+    look_at = now + (JobsHoldMemory((uint64_t)kMemoryMiB << 20, now) ? kAfterCloseLook : kLook);
+  }
+}
+
+int64_t CellNextTime(void) { return look_at; }

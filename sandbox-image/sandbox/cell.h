@@ -16,4 +16,11 @@ int TakeIds(uint32_t uid, uint32_t gid);
 /* Bounds of memory and processes that need no privilege. Jobs inherit them. */
 void LimitCell(void);
 
+/* In a cell, for a job's processes before there is a program: whatever else the machine has to do comes first. */
+void GiveWay(void);
+
+/* No rlimit bounds the sum over processes, so the runner looks at it while there are jobs, and ends the largest. Nothing outside a cell. */
+void CellTick(int64_t now);
+int64_t CellNextTime(void);
+
 #endif

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cell.h"
 #include "pid1.h"
 #include "text.h"
 
@@ -129,6 +130,7 @@ void HelperRun(const struct HelperStart *start) {
   prctl(PR_SET_NAME, "beige-job");
   LeaveSignalsToPid1();
   OfferToOomKiller();
+  GiveWay();
   pid_t leader;
   do {
     leader = StartLeader(start);

@@ -14,6 +14,7 @@
 #include "spawn.h"
 #include "streams.h"
 #include "text.h"
+#include "tree.h"
 
 /* Two, so that one is there while the next is made; made when no job has just begun, for it would run beside that one,
  * whose processes are likely to be a spare again in a moment. */
@@ -251,6 +252,36 @@ void JobsRefill(int64_t now) {
     return;
   }
   job->phase = kSpare;
+}
+
+bool JobsRun(void) {
+  for (unsigned i = 0; i < in_use; i++)
+    if (jobs[i].phase >= kRunning && jobs[i].helper != 0) return true;
+  return false;
+}
+
+static uint64_t Memory(struct Job **largest) {
+  uint64_t sum = 0, most = 0;
+  for (unsigned i = 0; i < in_use; i++) {
+    if ((jobs[i].phase != kRunning && jobs[i].phase != kTerminating) || jobs[i].helper == 0) continue;
+    uint64_t has = TreeMemory(jobs[i].helper);
+    sum += has;
+    if (has > most) *largest = &jobs[i];
+    if (has > most) most = has;
+  }
+  return sum;
+}
+
+bool JobsHoldMemory(uint64_t bound, int64_t now) {
+  struct Job *largest = NULL;
+  if (Memory(&largest) <= bound) return false;
+  TreeMeasure();
+  if (Memory(&largest) <= bound) return true;
+  char digits[24];
+  largest->fail_code = 125;
+  Join(largest->text, sizeof largest->text, "ended: its cell used more than ", Decimal(digits, (int64_t)(bound >> 20)), " MiB of memory", NULL);
+  StartKilling(largest, now);
+  return true;
 }
 
 bool JobsIsHelper(pid_t pid) {

@@ -66,6 +66,12 @@ int64_t JobsNextTime(int64_t now);
 /* Turns the processes of ended jobs into spares or lets them go; makes a spare if one is wanted and missing. */
 void JobsRefill(int64_t now);
 
+/* True while there is a job whose processes may live. */
+bool JobsRun(void);
+/* Ends the job that has the most memory when all together have more than `bound` bytes. Those that are being killed don't count. Returns whether
+ * it had to look closely, which is dear. */
+bool JobsHoldMemory(uint64_t bound, int64_t now);
+
 /* Tells that `pid` was reaped. Returns false when it is no job's helper. */
 bool JobsHelperEnded(pid_t pid);
 bool JobsIsHelper(pid_t pid);

@@ -119,6 +119,7 @@ static int Timeout(int64_t now) {
   int64_t next = JobsNextTime(now);
   if (LinkNextTime() < next) next = LinkNextTime();
   if (ProbeNextTime() < next) next = ProbeNextTime();
+  if (CellNextTime() < next) next = CellNextTime();
   if (orphans_at < next) next = orphans_at;
   if (Stopping() && stop_at < next) next = stop_at;
   if (next == INT64_MAX) return -1;
@@ -136,6 +137,7 @@ static _Noreturn void Loop(void) {
     if (now >= orphans_at) HuntOrphans();
     LinkTick(now);
     ProbeTick(now);
+    CellTick(now);
     JobsStep(now);
     LinkFlush();
     EndIfStopped(now);

@@ -15,6 +15,7 @@
 /* pid_max of most systems; a sandbox's pids limit is far below. What does not fit is seen when the first ones are gone. */
 enum { kMaxProcesses = 32768 };
 enum { kOrphan = 1, kStopPasses = 50 };
+static uint64_t page = 4096;
 
 struct Entry { /* struct linux_dirent64 */
   uint64_t inode;
@@ -26,6 +27,7 @@ struct Entry { /* struct linux_dirent64 */
 
 static struct {
   pid_t pid, parent, root; /* root: the one that it was found to descend from */
+  uint64_t memory;
   bool alive;
 } processes[kMaxProcesses];
 static size_t count;
@@ -35,24 +37,34 @@ static int proc = -1;
 void TreeForget(void) { fresh = false; }
 
 int TreeOpen(void) {
+  page = (uint64_t)sysconf(_SC_PAGESIZE);
   proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   return proc < 0 ? -1 : 0;
 }
 
-/* "PID (NAME) STATE PARENT ..."; the name may hold anything, also ')'. */
-static bool ReadStat(const char *name, pid_t *parent, bool *alive) {
-  char path[32], stat[256];
-  Join(path, sizeof path, name, "/stat", NULL);
+/* Returns false when there is nothing to read. */
+static bool ReadOf(const char *name, const char *file, char *text, size_t size) {
+  char path[40];
+  Join(path, sizeof path, name, file, NULL);
   int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
-  ssize_t got = read(fd, stat, sizeof stat - 1);
+  ssize_t got = read(fd, text, size - 1);
   close(fd);
   if (got <= 0) return false;
-  stat[got] = '\0';
+  text[got] = '\0';
+  return true;
+}
+
+/* "PID (NAME) STATE PARENT ..."; the name may hold anything, also ')'. The 24th is the number of resident pages. */
+static bool ReadStat(const char *name, pid_t *parent, bool *alive, uint64_t *memory) {
+  char stat[512];
+  if (!ReadOf(name, "/stat", stat, sizeof stat)) return false;
   const char *at = strrchr(stat, ')');
   if (at == NULL || strlen(at) < 5) return false;
   *alive = at[2] != 'Z' && at[2] != 'X';
   *parent = (pid_t)strtol(at + 4, NULL, 10);
+  for (int field = 2; field < 24 && at != NULL; field++) at = strchr(at + 1, ' ');
+  *memory = at == NULL ? 0 : strtoull(at, NULL, 10) * page;
   return true;
 }
 
@@ -72,7 +84,7 @@ static void Scan(void) {
       if (pid <= 1 || count == kMaxProcesses) continue;
       processes[count].pid = (pid_t)pid;
       processes[count].root = 0;
-      if (ReadStat(entry->name, &processes[count].parent, &processes[count].alive)) count++;
+      if (ReadStat(entry->name, &processes[count].parent, &processes[count].alive, &processes[count].memory)) count++;
     }
   }
 }
@@ -89,9 +101,8 @@ static pid_t RootOf(pid_t pid) {
   return 0;
 }
 
-unsigned TreeSignal(pid_t root, int signal) {
+static void MarkTree(pid_t root) {
   Scan();
-  unsigned found = 0;
   bool grew = true;
   while (grew) { /* twice as a rule: parents mostly have the lower pid */
     grew = false;
@@ -102,6 +113,30 @@ unsigned TreeSignal(pid_t root, int signal) {
       grew = true;
     }
   }
+}
+
+uint64_t TreeMemory(pid_t root) {
+  MarkTree(root);
+  uint64_t sum = 0;
+  for (size_t i = 0; i < count; i++)
+    if (processes[i].root == root && processes[i].alive) sum += processes[i].memory;
+  return sum;
+}
+
+void TreeMeasure(void) {
+  Scan();
+  for (size_t i = 0; i < count; i++) {
+    char name[24], text[1024];
+    /* Not readable where a program may not be read itself: then the larger figure stays. */
+    if (!ReadOf(Decimal(name, processes[i].pid), "/smaps_rollup", text, sizeof text)) continue;
+    const char *share = strstr(text, "\nPss:");
+    if (share != NULL) processes[i].memory = strtoull(share + 5, NULL, 10) * 1024;
+  }
+}
+
+unsigned TreeSignal(pid_t root, int signal) {
+  unsigned found = 0;
+  MarkTree(root);
   for (size_t i = 0; i < count; i++) {
     if (processes[i].root != root || !processes[i].alive) continue;
     found++;

@@ -60,6 +60,8 @@ void ProbeStart(const uint8_t *nonce, uint32_t length) {
 }
 void ProbeCancel(void) {}
 void TreeForget(void) {}
+uint64_t TreeMemory(pid_t root) { return (uint64_t)root << 20; }
+void TreeMeasure(void) {}
 unsigned TreeSignal(pid_t root, int number) { return root <= 1 || number == 0; }
 
 static void Tell(int fd, enum ReportKind kind, int value, uint32_t others) {

@@ -140,8 +140,8 @@ static int UseOnOwn(void) {
   cpu_set_t cpus;
   Report("getrlimit", getrlimit(RLIMIT_NOFILE, &limit));
   Report("prlimit self", syscall(SYS_prlimit64, (long)getpid(), RLIMIT_NOFILE, NULL, &limit));
-  Report("setpriority self", setpriority(PRIO_PROCESS, 0, 1));
-  Report("setpriority own group", setpriority(PRIO_PGRP, 0, 1));
+  Report("setpriority self", setpriority(PRIO_PROCESS, 0, 15));
+  Report("setpriority own group", setpriority(PRIO_PGRP, 0, 15));
   Report("ioprio_set self", syscall(SYS_ioprio_set, 1L, 0L, 3 << 13));
   sched_getaffinity(0, sizeof cpus, &cpus);
   Report("sched_setaffinity self", sched_setaffinity(0, sizeof cpus, &cpus));

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -466,6 +467,33 @@ TEST_F(CellsTest, WhatAToolCanHoldOfMemoryIsBounded) {
   Tool("t", "df -k --output=size /tmp /scratch /dev/shm | tail -3 | tr -d ' '; python3 -c 'bytearray(3 << 30)' 2>&1 | tail -1; python3 -c 'print(len(bytearray(100 << 20)))'; cat /proc/self/oom_score_adj");
   Ready();
   EXPECT_EQ(V2("t").out, "262144\n262144\n262144\nMemoryError\n104857600\n700\n");
+}
+
+TEST_F(CellsTest, WhatAllProcessesOfACellHoldTogetherIsBoundedAndEndsTheLargestCallAlone) {
+  core_.AddTool("bomb", "#!/usr/bin/python3\nimport os, time\nfor i in range(6):\n  if os.fork() == 0: break\nhold = bytearray(b'x') * (600 << 20)\ntime.sleep(1000)\n");
+  names_.push_back("bomb");
+  Tool("quick", "echo quick");
+  Ready();
+  V2Client other(Socket(), BGE_ROLE_CALLER);
+  other.Call(1, "quick");
+  const auto outcome = V2("bomb");
+  EXPECT_EQ(outcome.exit, (v2::Exit{BGE_HOW_FAILED, 125, "bomb: ended: its cell used more than 2048 MiB of memory"}));
+  EXPECT_EQ(other.Finish(1).out, "quick\n");
+  EXPECT_TRUE(Eventually([&] { return ProcessesWith("/tool/main").empty(); }));
+  EXPECT_EQ(V2("quick").out, "quick\n");
+}
+
+TEST_F(CellsTest, WhatProcessesShareCountsOnce) {
+  core_.AddTool("share", "#!/usr/bin/python3\nimport os, time\nhold = bytearray(b'x') * (300 << 20)\nfor i in range(12):\n  if os.fork() == 0:\n    time.sleep(1.5)\n    os._exit(0)\nfor i in range(12): os.wait()\nprint('shared')\n");
+  names_.push_back("share");
+  Ready();
+  EXPECT_EQ(V2("share").out, "shared\n");
+}
+
+TEST_F(CellsTest, AToolGivesWayToWhateverElseTheMachineHasToDo) {
+  Tool("t", "nice");
+  Ready();
+  EXPECT_EQ(V2("t").out, std::to_string(std::max(10, ::getpriority(PRIO_PROCESS, 0))) + "\n");
 }
 
 TEST_F(CellsTest, AConfinementThatTheHostLacksMakesToolsUnavailableUntilLessIsAllowed) {
