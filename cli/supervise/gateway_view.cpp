@@ -207,7 +207,8 @@ std::vector<std::string> ViewCommand(const GatewayView& view, const std::vector<
     // Where that uid comes to nothing there is nothing to hide, and bubblewrap would fail.
     const auto closed = [&](const std::string& path) { return !IsWithinAny(path, view.mapped) && !ClosedAbove(path).empty(); };
     for (auto* paths : {&seen.masked, &seen.hidden, &seen.kept}) std::erase_if(*paths, closed);
-    std::erase_if(seen.links, [&](const auto& link) { return closed(link.first); });
+    // The directories on the way to one are made anew, open, in the hidden one.
+    std::erase_if(seen.links, [&](const auto& link) { return !IsWithinAny(link.first, seen.hidden); });
   }
   command.push_back("bwrap");
   command.insert(command.end(), more.begin(), more.end());
