@@ -29,24 +29,29 @@ std::optional<ThinkingLevel> ParseThinkingLevel(std::string_view word) {
 
 std::string_view ThinkingLevelName(ThinkingLevel level) { return kThinkingLevels[static_cast<size_t>(level)]; }
 
-Request WithoutImages(Request request) {
-  const auto words = [](const Image& image) { return "[a picture, " + image.media_type + ", which this model can't see]"; };
-  for (MessageRef& message : request.messages) {
-    const bool has = std::any_of(message->parts.begin(), message->parts.end(), [](const Part& part) {
-      const auto* result = std::get_if<ToolResult>(&part);
-      return std::holds_alternative<Image>(part) || (result != nullptr && !result->images.empty());
-    });
-    if (!has) continue;
-    Message told = *message;
-    for (Part& part : told.parts) {
-      if (const auto* image = std::get_if<Image>(&part)) {
-        part = Text{words(*image)};
-      } else if (auto* result = std::get_if<ToolResult>(&part)) {
-        for (const Image& shown : result->images) result->text += (result->text.empty() ? "" : "\n") + words(shown);
-        result->images.clear();
-      }
+bool HasImages(const Message& message) {
+  return std::any_of(message.parts.begin(), message.parts.end(), [](const Part& part) {
+    const auto* result = std::get_if<ToolResult>(&part);
+    return std::holds_alternative<Image>(part) || (result != nullptr && !result->images.empty());
+  });
+}
+
+Message WithoutImages(Message message, std::string_view why) {
+  const auto words = [&](const Image& image) { return "[a picture, " + image.media_type + ", " + std::string(why) + "]"; };
+  for (Part& part : message.parts) {
+    if (const auto* image = std::get_if<Image>(&part)) {
+      part = Text{words(*image)};
+    } else if (auto* result = std::get_if<ToolResult>(&part)) {
+      for (const Image& shown : result->images) result->text += (result->text.empty() ? "" : "\n") + words(shown);
+      result->images.clear();
     }
-    message = MessageRef(std::move(told));
+  }
+  return message;
+}
+
+Request WithoutImages(Request request) {
+  for (MessageRef& message : request.messages) {
+    if (HasImages(*message)) message = MessageRef(WithoutImages(*message, "which this model can't see"));
   }
   return request;
 }

@@ -121,7 +121,10 @@ struct Request {
   std::string cache_key;
 };
 
-// The same for a model that takes only text: a line says where a picture was.
+bool HasImages(const Message& message);
+// A line of text, "[a picture, image/png, WHY]", in the place of each picture.
+Message WithoutImages(Message message, std::string_view why);
+// The same request for a model that takes only text.
 Request WithoutImages(Request request);
 
 }  // namespace beige::llm

@@ -103,6 +103,7 @@ struct Encoder {
     if (!r.unfinished.empty()) out["unfinished"] = r.unfinished;
     return out;
   }
+  ordered_json operator()(const PicturesRefused&) const { return {{"type", "picturesRefused"}}; }
   ordered_json operator()(const Partial& r) const { return {{"type", "partial"}, {"model", r.model}, {"part", r.part}, {"text", r.text}}; }
   ordered_json operator()(const Resulted& r) const {
     ordered_json out = {{"type", "result"}, {"id", r.result.call_id}, {"name", r.result.name}, {"text", r.result.text}};
@@ -142,6 +143,7 @@ Result<Record> RecordOf(const json& o) {
     out.usage = UsageOf(o, "usage");
     return out;
   }
+  if (type == "picturesRefused") return PicturesRefused{};
   if (type == "partial") return Partial{o.value("model", ""), o.value("part", int64_t{0}), o.value("text", "")};
   if (type == "result") {
     return Resulted{{o.value("id", ""), o.value("name", ""), o.value("text", ""), ImagesOf(o), o.value("error", false)}, o.value("diff", "")};

@@ -67,6 +67,9 @@ struct Resulted {  // of one call of the answer before
   std::string diff;
 };
 
+// The provider refused the request that first brought the pictures of the last message: from here on a line of text stands for each.
+struct PicturesRefused {};
+
 struct TurnEnded {
   std::string prompt;
   std::string outcome;  // done | error | aborted
@@ -91,7 +94,7 @@ struct Compacted {
   llm::Usage usage;
 };
 
-using Record = std::variant<Begun, Said, TurnBegun, Steered, Dropped, Answered, Partial, Resulted, TurnEnded, ModelSet, Compacted>;
+using Record = std::variant<Begun, Said, TurnBegun, Steered, Dropped, Answered, Partial, Resulted, PicturesRefused, TurnEnded, ModelSet, Compacted>;
 
 struct Line {
   int64_t n = 0;

@@ -144,6 +144,8 @@ void Transcript::Apply(const Line& line) {
   } else if (const auto* resulted = std::get_if<Resulted>(&record)) {
     std::erase_if(open_calls_, [&](const llm::ToolCall& call) { return call.id == resulted->result.call_id; });
     Told(resulted->result);
+  } else if (std::holds_alternative<PicturesRefused>(record)) {
+    if (!messages_.empty()) messages_.back() = llm::MessageRef(llm::WithoutImages(*messages_.back(), "which the provider refused"));
   } else if (std::holds_alternative<TurnEnded>(record)) {
     running_.clear();
     running_detached_.reset();

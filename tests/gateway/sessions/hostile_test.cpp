@@ -112,6 +112,26 @@ TEST_F(HostileTest, ATextWithoutAnythingVisibleIsNotSent) {
   EXPECT_EQ(LastBody().dump().find("base64"), std::string::npos);
 }
 
+TEST_F(HostileTest, APictureThatTheProviderRefusesDoesNotEndTheConversation) {
+  Grant({"obey"});
+  core_->config.llm.providers["up"].models["obey"].images = true;
+  Grant({"obey"});
+  Prompt prompt = Say("look");
+  prompt.images = {{"image/png", "\x89PNG"}};
+  const auto accepted = Submit(prompt);
+  ASSERT_TRUE(accepted);
+  Eye& eye = NewEye();
+  Follow(*accepted, eye);
+  ASSERT_TRUE(Eventually([&] { return eye.Ended(accepted->prompt); }));
+  EXPECT_EQ(eye.Of("done").size(), 1u) << eye.Names();
+  EXPECT_EQ(upstream_->Stats()["broken"], json::array({"Could not process image"}));
+  EXPECT_NE(LastBody().dump().find("which the provider refused"), std::string::npos);
+  Restart();
+  Grant({"obey"});
+  Talk("and now", accepted->session);
+  EXPECT_EQ(upstream_->Stats()["broken"].size(), 1u);
+}
+
 TEST_F(HostileTest, LongArgumentsAreShownShortAndRunWhole) {
   Grant({"obey"});
   const std::string content(200'000, 'c');
