@@ -55,10 +55,11 @@ class FileAuditLog final : public AuditLog {
     seq_ = leftover.last_seq;
     for (const auto& [uid, bytes] : leftover.bytes_today) budget_.Preload(audit::Budget::DayOf(now), uid, bytes);
     if (leftover.torn_bytes > 0) {
-      // The torn bytes stay as a line of their own; a reader skips it and finds the note beside it.
+      // The torn bytes stay as a line of their own; a reader skips it, unless nothing but the newline was torn off, and finds the note beside it.
       line_ = "\n";
       if (const int err = WriteLine(true)) return FailErrno(err, "write " + path_);
-      (void)Note("config", nullptr, "gateway", "audit: closed a torn record of " + std::to_string(leftover.torn_bytes) + " bytes left by a crash");
+      (void)Note("config", nullptr, "gateway", "audit: closed a " + std::string(leftover.torn_is_whole ? "record without its newline" : "torn record") + " of " +
+                     std::to_string(leftover.torn_bytes) + " bytes left by a crash");
     }
     for (const auto& [id, line] : leftover.unfinished) CloseUnfinished(id, line);
     return {};

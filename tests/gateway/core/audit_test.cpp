@@ -148,6 +148,48 @@ TEST_F(AuditTest, ATornTailIsClosedOffAndSaid) {
   EXPECT_EQ(json::parse(lines[3])["seq"], 3);
 }
 
+// Takes the newline off the log's last record, as a crash in the middle of a write may.
+void TearNewline(const std::string& path) {
+  struct stat st {};
+  ASSERT_EQ(::stat(path.c_str(), &st), 0);
+  ASSERT_EQ(::truncate(path.c_str(), st.st_size - 1), 0);
+}
+
+TEST_F(AuditTest, ARecordThatLacksOnlyItsNewlineIsARecord) {
+  std::string open_id;
+  {
+    auto log = Open();
+    open_id = *Begin(*log, Request());
+  }
+  TearNewline(path_);
+  auto log = Open();
+  const auto records = Records();
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[1]["event"], "note");
+  EXPECT_EQ(records[1]["seq"], 2) << "no number is given twice";
+  EXPECT_EQ(records[2]["event"], "end");
+  EXPECT_EQ(records[2]["id"], open_id);
+  EXPECT_EQ(records[2]["outcome"], "unknown");
+  log.reset();
+  log = Open();
+  EXPECT_EQ(Records().size(), 3u) << "closed once only";
+}
+
+TEST_F(AuditTest, AnEndThatLacksOnlyItsNewlineGetsNoSecondOne) {
+  {
+    auto log = Open();
+    const CallRequest request = Request();
+    End(*log, *Begin(*log, request), request);
+  }
+  TearNewline(path_);
+  auto log = Open();
+  const auto records = Records();
+  ASSERT_EQ(records.size(), 3u) << records.back().dump();
+  EXPECT_EQ(records[1]["outcome"], "ok");
+  EXPECT_EQ(records[2]["event"], "note");
+  EXPECT_EQ(records[2]["seq"], 3);
+}
+
 TEST_F(AuditTest, BeginsWithoutAnEndAreClosedAsUnknownAtTheNextStart) {
   std::string open_id;
   {
