@@ -109,13 +109,19 @@ class FileAuditLog final : public AuditLog {
   Result<> Note(std::string_view kind, const AgentRef* agent, std::string_view actor, std::string_view message) override {
     if (!FlushPending()) return Unwritable(last_errno_);
     const SystemTime now = clock_.WallNow();
+    std::string longer;
+    if (agent != nullptr && actor == "sandbox") {  // what an agent makes us say is its own spam
+      const auto unsaid = budget_.AdmitNote(agent->uid, now);
+      if (!unsaid) return {};
+      if (*unsaid > 0) message = longer = std::string(message) + " (the agent is over its budget: " + std::to_string(*unsaid) + " notes before this one are not kept)";
+    }
     line_.clear();
     audit::AppendNote(line_, {time_.Of(now), seq_ + 1, RandomUlid()}, kind, agent, actor, message);
     if (const int err = WriteLine(false)) {
       metrics_.CountAuditWriteFailure();
       return Unwritable(err);
     }
-    Written({}, now);
+    Written(agent != nullptr ? agent->uid : std::string(), now);
     if (sync_ == AuditSync::kEach) (void)SyncNow();
     return {};
   }

@@ -414,6 +414,33 @@ TEST_F(AuditTest, AnAgentOverItsBudgetIsRefusedAloneWithOneSummaryASecond) {
   EXPECT_TRUE(Begin(*log, Request("loud"))) << "a new day";
 }
 
+TEST_F(AuditTest, NotesThatAnAgentCausesCountForItAndComeOnceAnHourBeyondItsBudget) {
+  const AgentRef loud{"default", "loud", "uid-of-loud"};
+  const AgentRef quiet{"default", "quiet", "uid-of-quiet"};
+  {
+    auto log = Open();
+    log->SetBudget(2000);
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(log->Note("control", &loud, "sandbox", "refused 1 on control.sock"));
+    const size_t kept = Records().size();
+    EXPECT_GT(kept, 4u);
+    EXPECT_LT(kept, 12u);
+    EXPECT_FALSE(Begin(*log, Request("loud"))) << "its notes have used up its day";
+    ASSERT_TRUE(log->Note("control", &quiet, "sandbox", "another's"));
+    ASSERT_TRUE(log->Note("grant", &loud, "operator", "what is done to it is not its doing"));
+    EXPECT_EQ(Records().size(), kept + 2);
+    clock_.Advance(std::chrono::minutes(61));
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(log->Note("control", &loud, "sandbox", "refused 1 on control.sock"));
+    EXPECT_EQ(Records().size(), kept + 3);
+    const auto said = Records().back()["message"].get<std::string>();
+    EXPECT_NE(said.find(": " + std::to_string(100 - kept) + " notes before this one"), std::string::npos) << said;
+    EXPECT_EQ(said.find("refused 1"), 0u);
+  }
+  auto log = Open();
+  log->SetBudget(2000);
+  EXPECT_FALSE(Begin(*log, Request("loud"))) << "and so it is after a restart";
+  EXPECT_TRUE(Begin(*log, Request("quiet")));
+}
+
 TEST_F(AuditTest, AnAgentOverItsBudgetDoesNotLockItsOwnerOut) {
   auto log = Open();
   log->SetBudget(2000);
