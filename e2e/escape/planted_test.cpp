@@ -122,6 +122,7 @@ TEST_F(PlantedTest, ADeviceInTheWorkspaceIsNoneInAToolsCell) {
   const std::string device = workspace_ + "/repo/zero";
   if (::mknod(device.c_str(), S_IFCHR | 0666, makedev(1, 5)) != 0) GTEST_SKIP() << "needs root: it makes a device";
   ASSERT_EQ(::chmod(device.c_str(), 0666), 0);
+  ASSERT_EQ(RunProgram({"head", "-c", "4", device}).out, std::string(4, '\0')) << "it works where devices may";
   const Outcome r = home->Exec("rogue", {"vcs", "ls -l repo/zero; head -c 4 repo/zero | wc -c; echo x > repo/zero || echo refused"});
   EXPECT_EQ(r.out.find("c"), 0u) << "the tool sees what it is: " << r.out;
   EXPECT_NE(r.out.find("\n0\nrefused\n"), std::string::npos) << r.out << r.err;
