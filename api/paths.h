@@ -45,7 +45,8 @@ class HomePaths {
   std::string DataGateway() const { return home_ + "/data/gateway"; }                // g
   std::string GrantsDir() const { return DataGateway() + "/grants"; }                // g
   std::string KeysDir() const { return DataGateway() + "/keys"; }                    // g
-  std::string ToolData(const std::string& uid, const std::string& tool) const { return DataGateway() + "/tools/" + Id(uid) + "/" + tool; }
+  std::string ToolsData(const std::string& uid) const { return DataGateway() + "/tools/" + Id(uid); }  // g; of all tools of one agent
+  std::string ToolData(const std::string& uid, const std::string& tool) const { return ToolsData(uid) + "/" + tool; }
   std::string ProviderHealth() const { return DataGateway() + "/provider-health.json"; }  // g; models that cool down
   std::string GatewayInfo() const { return DataGateway() + "/gateway.json"; }        // g; pid, ports, for `beige status`
   // Shown inside a sandbox, read-only; written by the gateway (only it may read what it publishes), entries change by rename.

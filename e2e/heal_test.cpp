@@ -10,6 +10,20 @@ namespace beige::e2e {
 namespace {
 using nlohmann::json;
 
+// A container with an agent's labels but for the agent, as an earlier run might have left it.
+std::string PlantStray(json labels) {
+  static int number = 0;
+  labels["beige.dev/uid"] = "00000000-0000-4000-8000-000000000000";
+  labels["beige.dev/agent"] = "gone";
+  const Outcome r = RunProgram({"curl", "-sS", "--unix-socket", EngineSocket(), "-H", "Content-Type: application/json", "-d",
+                                json{{"Image", "localhost/busybox:test"}, {"Cmd", {"sleep", "1000"}}, {"Labels", std::move(labels)}}.dump(),
+                                "http://engine/containers/create?name=stray-" + std::to_string(::getpid()) + "-" + std::to_string(++number)});
+  const std::string id = json::parse(r.out).value("Id", "");
+  EXPECT_NE(id, "") << r.out;
+  return id;
+}
+bool IsGone(const std::string& container) { return Engine("GET", "/containers/" + container + "/json").contains("message"); }
+
 class HealTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -129,17 +143,9 @@ TEST_F(HealTest, SomebodyElsesContainerUnderOurNameIsLeftAloneAndSaid) {
 }
 
 TEST_F(HealTest, AStrayOfAnEarlierRunIsRemoved) {
-  const json labels = Inspect()["Config"]["Labels"];
-  json stray = labels;
-  stray["beige.dev/uid"] = "00000000-0000-4000-8000-000000000000";
-  stray["beige.dev/agent"] = "gone";
-  const Outcome r = RunProgram({"curl", "-sS", "--unix-socket", EngineSocket(), "-H", "Content-Type: application/json", "-d",
-                                json{{"Image", "localhost/busybox:test"}, {"Cmd", {"sleep", "1000"}}, {"Labels", stray}}.dump(),
-                                "http://engine/containers/create?name=stray-" + std::to_string(::getpid())});
-  const std::string id = json::parse(r.out).value("Id", "");
-  ASSERT_NE(id, "") << r.out;
+  const std::string id = PlantStray(Inspect()["Config"]["Labels"]);
   RunProgram({"pkill", "-KILL", "-f", "beige-operator --home " + home->path()});
-  ASSERT_TRUE(Eventually([&] { return Engine("GET", "/containers/" + id + "/json").contains("message"); }, seconds(40)));
+  ASSERT_TRUE(Eventually([&] { return IsGone(id); }, seconds(40)));
 }
 
 TEST_F(HealTest, TenGatewayRestartsLeaveTheSameContainerCallingTools) {
@@ -168,6 +174,14 @@ TEST(EngineAwayTest, AnEngineThatComesLaterIsUsedWhenItComes) {
   EXPECT_EQ(home.Exec("a1", {"true"}).status, 0);
 }
 
+void KillBoth(const Home& home) {
+  for (const char* process : {"operator", "gateway"}) {
+    const pid_t pid = home.Pid(process);
+    ASSERT_GT(pid, 1) << process;
+    ASSERT_EQ(::kill(pid, SIGKILL), 0) << process;
+  }
+}
+
 TEST(TwoHomesTest, OneEngineServesTwoHomesThatNeverTouchEachOther) {
   Home one;
   Home two;
@@ -176,13 +190,30 @@ TEST(TwoHomesTest, OneEngineServesTwoHomesThatNeverTouchEachOther) {
     home->AddAgent("same", "tools: []");
     home->Up();
   }
-  one.WaitReady("same");
-  two.WaitReady("same");
-  const std::string container = two.ContainerId("same");
-  ASSERT_NE(one.ContainerId("same"), container);
+  const auto inspect = [](const Home& home) { return Engine("GET", "/containers/" + home.ContainerId("same") + "/json"); };
+  const auto started = [&](const Home& home) { return home.ContainerId("same") + " " + inspect(home)["State"].value("StartedAt", ""); };
+  for (const Home* home : {&one, &two}) home->WaitReady("same");
+  const std::string ones = started(one);
+  const std::string twos = started(two);
+  ASSERT_NE(one.ContainerId("same"), two.ContainerId("same"));
+  // Each sweeps in its own home and beside the other's: all processes of both die, and a stray of either lies about.
+  const std::string stray_of_one = PlantStray(inspect(one)["Config"]["Labels"]);
+  const std::string stray_of_two = PlantStray(inspect(two)["Config"]["Labels"]);
+  ASSERT_EQ(two.Beige({"down"}).status, 0);
+  KillBoth(one);
+  ASSERT_TRUE(Eventually([&] { return IsGone(stray_of_one); }, seconds(40)));
+  EXPECT_FALSE(IsGone(stray_of_two)) << "who is down sweeps nothing, and nobody sweeps for it";
+  two.Up();
+  KillBoth(two);
+  ASSERT_TRUE(Eventually([&] { return IsGone(stray_of_two); }, seconds(40)));
+  for (const Home* home : {&one, &two}) {
+    EXPECT_TRUE(Eventually([&] { return home->Exec("same", {"true"}).status == 0 && home->ConditionStatus("same", "Ready") == "True"; }, seconds(40)));
+  }
+  EXPECT_EQ(started(one), ones);
+  EXPECT_EQ(started(two), twos);
   one.Down();
   EXPECT_EQ(two.Exec("same", {"true"}).status, 0);
-  EXPECT_EQ(two.ContainerId("same"), container);
+  EXPECT_EQ(started(two), twos);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/files.h"
+#include "base/landlock.h"
 #include "cli/processes.h"
 #include "cli/supervise/captured.h"
 #include "cli/supervise/gateway_view.h"
@@ -24,6 +25,14 @@ std::string HowToAllowUserNamespaces() {
     return "allow them to bubblewrap: an AppArmor profile for bwrap with the rule 'userns,', or sysctl kernel.apparmor_restrict_unprivileged_userns=0";
   }
   return "allow user namespaces; in a container, run it with seccomp and AppArmor profiles that let it call unshare and mount";
+}
+
+Finding LookAtLandlock() {
+  const int version = LandlockVersion();
+  const std::string what = version == 0 ? "none in this kernel" : "version " + std::to_string(version);
+  const std::string lacks = LandlockLacks(version);
+  if (lacks.empty()) return Ok("cells.landlock", what);
+  return Warn("cells.landlock", what + ": " + lacks, std::string(version == 0 ? "boot with lsm=landlock, and " : "") + "run Linux 6.12 or later; until then give network: host to no tool that an agent can steer");
 }
 }  // namespace
 
@@ -58,6 +67,7 @@ CellReport LookAtCells(const HomePaths& paths, const PrivilegeSplit& split) {
   }
   report.made = true;
   report.findings.push_back(Ok("cells.make", "a tool cell was made and its runner answered"));
+  report.findings.push_back(LookAtLandlock());
   return report;
 }
 

@@ -116,6 +116,7 @@ std::set<std::string> CrashTest::Kill(const std::string& what, const std::string
   if (what == "cell") {
     // The bubblewrap that made a cell, or the runner beneath it.
     const auto makers = Processes(home->path() + "/tools/");
+    EXPECT_FALSE(makers.empty()) << "there is no cell to kill";
     if (makers.empty()) return {};
     const pid_t maker = makers[random() % makers.size()].pid;
     const auto runners = Processes("beige-sandbox runner");
@@ -197,7 +198,8 @@ TEST_F(CrashTest, EverythingIsKilledAtRandomMomentsAndConvergesWithoutHelp) {
     std::set<std::string> hit;
     {
       const Load load(sockets, [&](int) { Write(++edits); });
-      std::this_thread::sleep_for(milliseconds(100 + random() % 400));
+      ASSERT_TRUE(Eventually([&] { return load.answered() > 0; })) << round << ": no call was answered, so nothing runs that a kill could hurt";
+      std::this_thread::sleep_for(milliseconds(random() % 400));
       hit = Kill(plan[static_cast<size_t>(i)], agent, random);
       std::this_thread::sleep_for(milliseconds(random() % 300));
     }

@@ -41,11 +41,14 @@ void Load::Call(const std::string& socket) {
   const timeval limit{1, 0};
   ::setsockopt(fd->get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   char chunk[4096];
+  std::string text;
   for (int lines = 0; lines < 3 && !stop_;) {
     const ssize_t n = ::read(fd->get(), chunk, sizeof chunk);
     if (n <= 0) return;
-    for (ssize_t i = 0; i < n; ++i) lines += chunk[i] == '\n';
-    answered_ += 1;
+    text.append(chunk, static_cast<size_t>(n));
+    for (size_t end; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1), ++lines) {
+      if (text.find(R"("success":true)") < end) answered_ += 1;
+    }
   }
 }
 

@@ -17,7 +17,7 @@ class Load {
  public:
   Load(const std::vector<std::string>& sockets, std::function<void(int)> edit);
   ~Load();
-  int answered() const { return answered_; }
+  int answered() const { return answered_; }  // calls whose tool ran and was heard of
 
  private:
   void Call(const std::string& socket);

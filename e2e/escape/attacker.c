@@ -111,12 +111,12 @@ static int Signals(void) {
 
 static int PidFd(void) { return Verdict("pidfd_open 1", syscall(SYS_pidfd_open, 1, 0)); }
 
-static int SecondClaimant(void) {
+static int SecondClaimant(const char *path) {
   static const unsigned char preamble[16] = {'B', 'G', 'E', '2', 2, 2, 2, 0};
   unsigned char hello[12 + 37] = {37, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 10, 32, 0, 0, 0};
   int worked = 0;
   for (int i = 0; i < 20; i++) {
-    int fd = Connect("/beige/control.sock");
+    int fd = Connect(path);
     if (fd < 0) continue;
     memset(hello + 17, i, 32);
     send(fd, preamble, sizeof preamble, MSG_NOSIGNAL);
@@ -239,7 +239,7 @@ int main(int argc, char **argv) {
   if (!strcmp(name, "scheduling")) return Scheduling();
   if (!strcmp(name, "signals")) return Signals();
   if (!strcmp(name, "pidfd")) return PidFd();
-  if (!strcmp(name, "claim")) return SecondClaimant();
+  if (!strcmp(name, "claim")) return SecondClaimant(argc > 2 ? argv[2] : "/beige/control.sock");
   if (!strcmp(name, "forkbomb") && argc > 2) return ForkBomb(atoi(argv[2]));
   if (!strcmp(name, "eat-memory")) return EatMemory();
   if (!strcmp(name, "eat-inotify")) return EatInotify();

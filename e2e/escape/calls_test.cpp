@@ -1,6 +1,4 @@
 // Attacks on policy, audit and the neighbour, by what is called and how often.
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -103,7 +101,7 @@ TEST_F(EscapeTest, AThousandCallsAtOnceAreAnsweredOneByOneAndTheNeighbourIsServe
 TEST_F(EscapeTest, ACrowdAtTheControlSocketDoesNotKeepPid1Out) {
   const std::string container = home->ContainerId("rogue");
   home->Sh("rogue", "/workspace/attacker crowd 1000 12 > /dev/null 2>&1 & sleep 0.3");
-  ASSERT_EQ(::kill(GatewayPid(), SIGKILL), 0);
+  KillGateway();
   ExpectAlive(container);
   ExpectNeighbourWorks();
 }

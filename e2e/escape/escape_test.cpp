@@ -1,8 +1,12 @@
 // A rogue agent. Each test is named after the promise that it attacks, from inside a live sandbox.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <thread>
 
 #include "base/unix_socket.h"
 #include "e2e/escape/rogue.h"
@@ -10,6 +14,9 @@
 namespace beige::e2e {
 namespace {
 using nlohmann::json;
+
+// How often the sandbox was started again: its container stays the same.
+json Restarts(const Home& home) { return home.GetAgent("rogue")["status"]["sandbox"]["restarts"]; }
 
 TEST_F(EscapeTest, Pid1CantBeTraced) { EXPECT_EQ(Attack({"ptrace"}).status, 1) << Attack({"ptrace"}).out; }
 TEST_F(EscapeTest, Pid1sMemoryAndDescriptorsCantBeOpened) { EXPECT_EQ(Attack({"memory"}).status, 1) << Attack({"memory"}).out; }
@@ -19,22 +26,102 @@ TEST_F(EscapeTest, NoNamespaceCapabilityOrUidCanBeGained) { EXPECT_EQ(Attack({"n
 
 TEST_F(EscapeTest, SignalsToPid1LeaveItRunning) {
   const std::string container = home->ContainerId("rogue");
-  const auto restarts = home->GetAgent("rogue")["status"]["sandbox"]["restarts"];
+  const json restarts = Restarts(*home);
   for (int i = 0; i < 5; ++i) Attack({"signals"});
   home->Sh("rogue", "for s in TERM STOP KILL INT HUP CHLD; do kill -$s 1; done");
   ExpectAlive(container);
-  EXPECT_EQ(home->GetAgent("rogue")["status"]["sandbox"]["restarts"], restarts);
+  EXPECT_EQ(Restarts(*home), restarts);
+}
+
+// Whether the audit tells, from record `from` on, of refused claimants with this reason: then they got as far as that.
+bool WasTold(const std::vector<json>& records, size_t from, const std::string& why) {
+  return std::any_of(records.begin() + static_cast<std::ptrdiff_t>(from), records.end(), [&](const json& r) { return r.value("message", "").find(why) != std::string::npos; });
 }
 
 TEST_F(EscapeTest, AStrangerCantClaimTheControlChannel) {
+  const size_t told = home->Audit().size();
   const std::string container = home->ContainerId("rogue");
   EXPECT_EQ(Attack({"claim"}).status, 1) << Attack({"claim"}).out;
   ExpectAlive(container);
-  // Nor in the race after a gateway restart: the key is known.
-  const std::string script = "for i in 1 2 3 4 5 6 7 8 9 10; do /workspace/attacker claim | grep -c registered; sleep 0.2; done";
-  RunProgram({"pkill", "-KILL", "-f", "beige-gateway --home " + home->path()});
-  EXPECT_TRUE(Eventually([] { return home->Exec("rogue", {"true"}).status == 0; }, seconds(20)));
-  EXPECT_EQ(home->Sh("rogue", script).out.find('1'), std::string::npos);
+  // Nor in the race after a gateway restart: the claims go on from before the kill until after PID 1 is back, round after round.
+  home->Sh("rogue", "(while [ ! -e /tmp/enough ]; do /workspace/attacker claim; done > /tmp/claims 2>&1) > /dev/null 2>&1 &");
+  for (int i = 0; i < 3; ++i) {
+    const std::string lines = home->Sh("rogue", "wc -l < /tmp/claims").out;
+    KillGateway();
+    ExpectAlive(container);
+    EXPECT_TRUE(Eventually([&] { return std::stoi("0" + home->Sh("rogue", "wc -l < /tmp/claims").out) > std::stoi("0" + lines); })) << "nobody claimed";
+  }
+  home->Sh("rogue", "touch /tmp/enough");
+  const std::string claims = home->Sh("rogue", "cat /tmp/claims").out;
+  EXPECT_NE(claims.find("second claimant: refused"), std::string::npos) << claims;
+  EXPECT_TRUE(WasTold(home->Audit(), told, "is not process 1 of a sandbox"));
+  EXPECT_EQ(claims.find("registered"), std::string::npos) << claims;
+  ExpectAlive(container);
+}
+
+// No process of an agent's outlives its container, so who claims while that is started again stands outside, where it could not.
+class Claimant {
+ public:
+  Claimant(std::vector<std::string> program, std::string socket) : program_(std::move(program)) {
+    for (const char* argument : {BEIGE_ATTACKER, "claim"}) program_.emplace_back(argument);
+    program_.push_back(std::move(socket));
+    thread_ = std::thread([this] {
+      while (!enough_) {
+        said_ += RunProgram(program_).out;
+        ++times_;
+      }
+    });
+  }
+  ~Claimant() { (void)Said(); }
+  int times() const { return times_; }
+  const std::string& Said() {
+    enough_ = true;
+    if (thread_.joinable()) thread_.join();
+    return said_;
+  }
+
+ private:
+  std::vector<std::string> program_;
+  std::atomic<bool> enough_{false};
+  std::atomic<int> times_{0};
+  std::string said_;
+  std::thread thread_;
+};
+
+TEST_F(EscapeTest, AStrangerCantClaimTheControlChannelWhileItsWindowIsOpen) {
+  const size_t told = home->Audit().size();
+  const std::string container = home->ContainerId("rogue");
+  const std::string control = home->Socket("rogue").substr(0, home->Socket("rogue").rfind('/')) + "/control.sock";
+  const int before = Restarts(*home);
+  Claimant claimant({}, control);
+  for (int i = 1; i <= 3; ++i) {
+    const int times = claimant.times();
+    Engine("POST", "/containers/" + container + "/kill");
+    ASSERT_TRUE(Eventually([&] { return Restarts(*home) == before + i; }, seconds(60)));
+    home->WaitReady("rogue");
+    ExpectAlive(container);
+    EXPECT_TRUE(Eventually([&] { return claimant.times() > times; })) << "nobody claimed";
+  }
+  EXPECT_NE(claimant.Said().find("second claimant: refused"), std::string::npos) << claimant.Said();
+  EXPECT_EQ(claimant.Said().find("registered"), std::string::npos) << claimant.Said();
+  EXPECT_TRUE(WasTold(home->Audit(), told, "is not process 1 of a sandbox"));
+}
+
+TEST_F(EscapeTest, AStrangerThatLooksLikePid1HasNotItsKey) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root: process 1 of a pid namespace";
+  const size_t told = home->Audit().size();
+  const std::string container = home->ContainerId("rogue");
+  const std::string control = home->Socket("rogue").substr(0, home->Socket("rogue").rfind('/')) + "/control.sock";
+  Claimant claimant({"unshare", "--pid", "--fork", "--kill-child"}, control);
+  for (int i = 0; i < 3; ++i) {
+    const int times = claimant.times();
+    KillGateway();
+    ExpectAlive(container);
+    EXPECT_TRUE(Eventually([&] { return claimant.times() > times; })) << "nobody claimed";
+  }
+  EXPECT_NE(claimant.Said().find("second claimant: refused"), std::string::npos) << claimant.Said();
+  EXPECT_EQ(claimant.Said().find("registered"), std::string::npos) << claimant.Said();
+  EXPECT_TRUE(WasTold(home->Audit(), told, "belongs to another process"));
   ExpectAlive(container);
 }
 
@@ -65,20 +152,29 @@ TEST_F(EscapeTest, AForkBombEndsAndTheNeighbourNeverNotices) {
 
 TEST_F(EscapeTest, MemoryThatIsEatenKillsTheEaterAndNotABystander) {
   const std::string container = home->ContainerId("rogue");
+  const json restarts = Restarts(*home);
   const Outcome r = home->Sh("rogue", "sleep 600 & /workspace/attacker eat-memory; echo eater $?; kill -0 $! && echo bystander lives; kill $!");
   EXPECT_NE(r.out.find("eater 137"), std::string::npos) << r.out << r.err;
+  EXPECT_NE(r.out.find("bystander lives"), std::string::npos) << r.out << r.err;
   ExpectNeighbourWorks();
   ExpectAlive(container);
+  EXPECT_EQ(Restarts(*home), restarts);
 }
 
 TEST_F(EscapeTest, ATmpfsThatIsFullStopsNothingElse) {
   const std::string container = home->ContainerId("rogue");
-  const Outcome r = home->Sh("rogue", "head -c 2000000000 /dev/zero > /tmp/fill; echo full $?");
-  EXPECT_EQ(r.out.find("full 0"), std::string::npos) << r.out << r.err;
-  EXPECT_EQ(home->Exec("rogue", {"hello", "x"}).out, "hello x\n") << "with /tmp full";
-  home->Sh("rogue", "rm -f /tmp/fill");
-  ExpectNeighbourWorks();
-  ExpectAlive(container);
+  const json restarts = Restarts(*home);
+  for (const char* place : {"/tmp", "/dev/shm"}) {
+    const std::string fill = std::string(place) + "/fill";
+    const Outcome r = home->Sh("rogue", "sleep 600 & head -c 2000000000 /dev/zero > " + fill + "; echo full $?; kill -0 $! && echo bystander lives; kill $!");
+    EXPECT_NE(r.out.find("full "), std::string::npos) << place << ": " << r.out << r.err;
+    EXPECT_EQ(r.out.find("full 0"), std::string::npos) << place << ": " << r.out << r.err;
+    EXPECT_NE(r.out.find("bystander lives"), std::string::npos) << place << ": " << r.out << r.err;
+    EXPECT_EQ(home->Exec("rogue", {"hello", "x"}).out, "hello x\n") << "with " << place << " full";
+    ExpectNeighbourWorks();
+    EXPECT_NE(home->Sh("rogue", "stat -c %s " + fill + "; rm -f " + fill).out, "0\n") << "nothing was filled";
+    ExpectAlive(container);
+  }
 }
 
 TEST_F(EscapeTest, AFloodOfConnectionsCostsOnlyTheFlooder) {
@@ -204,23 +300,6 @@ TEST_F(EscapeTest, ALinkThatTheGatewayPutsInPlaceOfAMountEndsTheSandboxThatCameB
     EXPECT_EQ(AsGateway(gateway, "rm " + place + " && mv " + place + ".away " + place).status, 0);
     EXPECT_EQ(home->Beige({"delete", "agent", name}).status, 0);
   }
-}
-
-TEST_F(EscapeTest, ADiskFilledThroughTheWorkspaceStopsItsOwnerAlone) {
-  // A small file system of the test's own lies under the workspace.
-  const std::string workspace = home->path() + "/agents/default/filler/workspace";
-  ASSERT_EQ(RunProgram({"mkdir", "-p", workspace}).status, 0);
-  ASSERT_EQ(RunProgram({"mount", "-t", "tmpfs", "-o", "size=4m", "beige-e2e", workspace}).status, 0);
-  home->AddAgent("filler", "tools: [{name: hello}]");
-  home->WaitReady("filler");
-  const Outcome full = home->Sh("filler", "head -c 100000000 /dev/zero > /workspace/fill");
-  EXPECT_NE(full.status, 0);
-  EXPECT_LE(std::atol(home->Sh("filler", "stat -c %s /workspace/fill").out.c_str()), 4 << 20);
-  EXPECT_EQ(home->Exec("filler", {"hello", "f"}).out, "hello f\n");
-  ExpectNeighbourWorks();
-  EXPECT_EQ(home->Sh("filler", "rm /workspace/fill && echo again > /workspace/f && cat /workspace/f").out, "again\n");
-  EXPECT_EQ(home->Beige({"delete", "agent", "filler"}).status, 0);
-  EXPECT_TRUE(Eventually([&] { return RunProgram({"umount", workspace}).status == 0; }));
 }
 
 }  // namespace

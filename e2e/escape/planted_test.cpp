@@ -1,5 +1,6 @@
 // What an agent plants in its workspace, met by tools that work there: the workspace is all that those tools can be led through.
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "base/files.h"
 #include "e2e/escape/rogue.h"
@@ -10,6 +11,7 @@ namespace {
 constexpr char kPlanted[] = R"(#!/bin/sh
 {
   id -u
+  echo "ran as $0"
   env
   cat "$HOSTHOME/vault.txt" "$HOSTHOME/operator.yaml" /etc/shadow
   ls "$HOSTHOME" /run /root
@@ -29,6 +31,7 @@ except OSError:
     pass
 END
 } >> /workspace/planted.out 2>/dev/null
+exit 0
 )";
 
 class PlantedTest : public EscapeTest {
@@ -61,9 +64,14 @@ TEST_F(PlantedTest, GitsFsmonitorAndHooksOfAnAgentRunInTheToolsCellAndReachNothi
   ASSERT_EQ(home->Sh("rogue", "cd /workspace/repo && mkdir -p .git/objects .git/refs/heads .git/hooks && echo 'ref: refs/heads/main' > .git/HEAD && "
                               "printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = /workspace/evil.sh\\n\\tpager = /workspace/evil.sh\\n\\teditor = /workspace/evil.sh\\n' > .git/config && "
                               "for hook in pre-commit post-commit post-checkout; do cp /workspace/evil.sh .git/hooks/$hook; done").status, 0);
-  const Outcome r = home->Exec("rogue", {"vcs", "git -C repo status"});
+  const Outcome r = home->Exec("rogue", {"vcs", "echo x > repo/file; git -C repo add -A; git -C repo -c user.name=x -c user.email=x@example.com commit --allow-empty -m x; "
+                                                "git -C repo checkout -b other"});
   EXPECT_EQ(r.out.find(kToolSecret), std::string::npos);
   ExpectCaged();
+  const std::string seen = ReadFile(workspace_ + "/planted.out").value_or("");
+  for (const char* name : {"evil.sh", "pre-commit", "post-commit", "post-checkout"}) {
+    EXPECT_NE(seen.find(std::string(name) + "\n"), std::string::npos) << name << " never ran: " << r.out << r.err << seen.substr(0, 2000);
+  }
 }
 
 TEST_F(PlantedTest, NpmsConfigurationAndScriptsOfAnAgentRunInTheToolsCellAndReachNothing) {
@@ -91,6 +99,35 @@ TEST_F(PlantedTest, LinksLeadAToolToNothingOutside) {
   EXPECT_EQ(home->ReadText("vault.txt"), std::string(kToolSecret) + "\n");
   EXPECT_EQ(home->ReadText("operator.yaml"), operator_yaml_);
   EXPECT_EQ(ReadFile(there + "/own").value_or(""), "neighbours-own\n");
+}
+
+TEST_F(PlantedTest, LinksLeadAToolsConnectToNoSocketOutside) {
+  const auto connect = [](const std::string& before) {
+    return home->Exec("rogue", {"vcs", "python3 -c 'import os, socket\n" + before + "socket.socket(socket.AF_UNIX).connect(\"repo/link\")\nprint(\"CONNECTED\")'"});
+  };
+  const Outcome own = connect("l = socket.socket(socket.AF_UNIX); l.bind(\"/tmp/own\"); l.listen(); os.symlink(\"/tmp/own\", \"repo/link\")\n");
+  ASSERT_EQ(own.out, "CONNECTED\n") << "a link to a socket within the cell: " << own.err;
+  const std::string gateway = home->Socket("neighbour");
+  for (const std::string& target : {home->path() + "/run/admin.sock", home->path() + "/run/cli.sock", gateway, gateway.substr(0, gateway.rfind('/')) + "/control.sock", EngineSocket()}) {
+    ASSERT_TRUE(Exists(target)) << target;
+    ASSERT_EQ(home->Sh("rogue", "ln -sfn '" + target + "' /workspace/repo/link").status, 0);
+    const Outcome r = connect("");
+    EXPECT_NE(r.status, 0) << target;
+    EXPECT_EQ(r.out, "") << target;
+  }
+}
+
+TEST_F(PlantedTest, ADeviceInTheWorkspaceIsNoneInAToolsCell) {
+  // No agent can make one; what it would find in a workspace that a person copied there is made by the test.
+  const std::string device = workspace_ + "/repo/zero";
+  if (::mknod(device.c_str(), S_IFCHR | 0666, makedev(1, 5)) != 0) GTEST_SKIP() << "needs root: it makes a device";
+  ASSERT_EQ(::chmod(device.c_str(), 0666), 0);
+  ASSERT_EQ(RunProgram({"head", "-c", "4", device}).out, std::string(4, '\0')) << "it works where devices may";
+  const Outcome r = home->Exec("rogue", {"vcs", "ls -l repo/zero; head -c 4 repo/zero | wc -c; echo x > repo/zero || echo refused"});
+  EXPECT_EQ(r.out.find("c"), 0u) << "the tool sees what it is: " << r.out;
+  EXPECT_NE(r.out.find("\n0\nrefused\n"), std::string::npos) << r.out << r.err;
+  const Outcome through = home->Exec("rogue", {"vcs", "ln -sfn zero repo/link; head -c 4 repo/link | wc -c"});
+  EXPECT_EQ(through.out, "0\n");
 }
 
 TEST_F(PlantedTest, AFifoHoldsUpTheCallThatReadsItAndNothingElse) {

@@ -1,5 +1,7 @@
 #include "e2e/escape/rogue.h"
 
+#include <signal.h>
+
 #include <cstdlib>
 #include <filesystem>
 
@@ -60,5 +62,11 @@ void EscapeTest::ExpectAlive(const std::string& container) {
 void EscapeTest::ExpectNeighbourWorks() { EXPECT_EQ(home->Exec("neighbour", {"hello", "n"}).out, "hello n\n"); }
 
 pid_t EscapeTest::GatewayPid() { return home->Info("data/gateway/gateway.json").value("pid", 0); }
+
+void EscapeTest::KillGateway() {
+  const pid_t pid = GatewayPid();
+  ASSERT_GT(pid, 1);
+  ASSERT_EQ(::kill(pid, SIGKILL), 0);
+}
 
 }  // namespace beige::e2e

@@ -31,6 +31,7 @@ class EscapeTest : public ::testing::Test {
   static void ExpectAlive(const std::string& container);
   static void ExpectNeighbourWorks();
   static pid_t GatewayPid();
+  static void KillGateway();
 
   static std::unique_ptr<Home> home;
 };

@@ -55,10 +55,11 @@ class FileAuditLog final : public AuditLog {
     seq_ = leftover.last_seq;
     for (const auto& [uid, bytes] : leftover.bytes_today) budget_.Preload(audit::Budget::DayOf(now), uid, bytes);
     if (leftover.torn_bytes > 0) {
-      // The torn bytes stay as a line of their own; a reader skips it and finds the note beside it.
+      // The torn bytes stay as a line of their own; a reader skips it, unless nothing but the newline was torn off, and finds the note beside it.
       line_ = "\n";
       if (const int err = WriteLine(true)) return FailErrno(err, "write " + path_);
-      (void)Note("config", nullptr, "gateway", "audit: closed a torn record of " + std::to_string(leftover.torn_bytes) + " bytes left by a crash");
+      (void)Note("config", nullptr, "gateway", "audit: closed a " + std::string(leftover.torn_is_whole ? "record without its newline" : "torn record") + " of " +
+                     std::to_string(leftover.torn_bytes) + " bytes left by a crash");
     }
     for (const auto& [id, line] : leftover.unfinished) CloseUnfinished(id, line);
     return {};
@@ -108,13 +109,19 @@ class FileAuditLog final : public AuditLog {
   Result<> Note(std::string_view kind, const AgentRef* agent, std::string_view actor, std::string_view message) override {
     if (!FlushPending()) return Unwritable(last_errno_);
     const SystemTime now = clock_.WallNow();
+    std::string longer;
+    if (agent != nullptr && actor == "sandbox") {  // what an agent makes us say is its own spam
+      const auto unsaid = budget_.AdmitNote(agent->uid, now);
+      if (!unsaid) return {};
+      if (*unsaid > 0) message = longer = std::string(message) + " (the agent is over its budget: " + std::to_string(*unsaid) + " notes before this one are not kept)";
+    }
     line_.clear();
     audit::AppendNote(line_, {time_.Of(now), seq_ + 1, RandomUlid()}, kind, agent, actor, message);
     if (const int err = WriteLine(false)) {
       metrics_.CountAuditWriteFailure();
       return Unwritable(err);
     }
-    Written({}, now);
+    Written(agent != nullptr ? agent->uid : std::string(), now);
     if (sync_ == AuditSync::kEach) (void)SyncNow();
     return {};
   }

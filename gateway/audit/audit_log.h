@@ -54,7 +54,8 @@ class AuditLog {
   // The call's id. An error means: not recorded, so do not run it.
   virtual Result<std::string> Begin(const BeginRecord& record) = 0;
   virtual void End(const std::string& id, const EndRecord& record) = 0;
-  // event "note": kind grant | config | auth | control.
+  // event "note": kind grant | config | auth | control. Counts for its agent; those that the agent causes (actor "sandbox") are kept once an
+  // hour when it is over its budget, with the number of those that were not: that is no error.
   virtual Result<> Note(std::string_view kind, const AgentRef* agent, std::string_view actor, std::string_view message) = 0;
   virtual void SetSync(AuditSync sync) = 0;
   // Beyond it this agent's calls are refused until midnight UTC, with one summary note a second; 0 = no budget.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,11 +22,13 @@ class Budget {
   };
 
   void SetLimit(int64_t bytes_per_day) { limit_ = bytes_per_day; }
-  void Preload(int64_t day, const std::string& uid, int64_t bytes) { agents_[uid] = {day, bytes, {}}; }
+  void Preload(int64_t day, const std::string& uid, int64_t bytes) { agents_[uid] = {day, bytes, {}, {}, {}, 0}; }
   static int64_t DayOf(SystemTime now);
 
   // False when the agent has used up its day; the refusal is counted for the next summary.
   bool Admit(const AgentRef& agent, SystemTime now);
+  // Of a note that the agent causes: beyond the budget one an hour. How many were not admitted since the last that was; nullopt: nor is this.
+  std::optional<int64_t> AdmitNote(const std::string& uid, SystemTime now);
   void Count(const std::string& uid, int64_t bytes, SystemTime now);
   // Refusals that are due to be told: at most once a second per agent.
   bool HasRefusals() const { return refusing_ > 0; }
@@ -37,7 +40,11 @@ class Budget {
     int64_t bytes = 0;
     Summary summary;
     SystemTime told{};
+    SystemTime noted{};       // the last note beyond the budget
+    int64_t unsaid_notes = 0;
   };
+  Use& Today(const std::string& uid, SystemTime now);
+
   int64_t limit_ = 0;
   int64_t refusing_ = 0;  // agents with untold refusals
   std::unordered_map<std::string, Use> agents_;

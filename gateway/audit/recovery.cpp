@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/unique_fd.h"
@@ -135,6 +136,9 @@ Result<> Scan(const std::string& path, std::string_view today, Leftover& leftove
     buffer.erase(0, start);
   }
   leftover.torn_bytes = buffer.size();
+  // The newline that closes it makes it a record to every reader, so it must be one to us.
+  leftover.torn_is_whole = buffer.ends_with('}') && nlohmann::json::accept(buffer);
+  if (leftover.torn_is_whole) OnLine(buffer, today, leftover);
   return {};
 }
 

@@ -16,6 +16,7 @@ namespace beige::audit {
 struct Leftover {
   uint64_t last_seq = 0;
   size_t torn_bytes = 0;                                    // of a last line without its newline
+  bool torn_is_whole = false;                               // only the newline is missing: the record counts as any other
   std::map<std::string, std::string> unfinished;            // id -> line of an allowed begin without an end
   std::unordered_map<std::string, int64_t> bytes_today;     // agent uid -> bytes of records of `today`
 };

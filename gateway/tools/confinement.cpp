@@ -1,23 +1,13 @@
 #include "gateway/tools/confinement.h"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
 #include "base/files.h"
-
-#ifndef SYS_landlock_create_ruleset
-#define SYS_landlock_create_ruleset 444
-#endif
+#include "base/landlock.h"
 
 namespace beige {
-
-int LandlockVersion() {
-  constexpr unsigned kAskVersion = 1;
-  const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, kAskVersion);
-  return version < 2 ? 0 : static_cast<int>(version);
-}
 
 std::string DescribeConfinement(const std::string& bwrap) {
   if (bwrap.empty()) return "none: bubblewrap is not installed";

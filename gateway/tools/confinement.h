@@ -8,9 +8,6 @@
 
 namespace beige {
 
-// Version of the kernel's Landlock that the runner can use; 0 = none (version 1 can't rename between directories, so it counts as none).
-int LandlockVersion();
-
 // What cells are made of on this machine: "namespaces, seccomp, Landlock 7", "namespaces, seccomp; no Landlock in this kernel", or
 // "none: bubblewrap is not installed". `bwrap` is its path, "" = not found.
 std::string DescribeConfinement(const std::string& bwrap);

@@ -251,6 +251,7 @@ Result<> RunOperator(const OperatorOptions& options) {
     index.Suspect("");
     queue_all();
   });
+  queue.Add(kDiskKey);  // what is lost later is lost of what is free now
   disk_look.StartEvery(seconds(5), [&] { queue.Add(kDiskKey); });
   every_second.StartEvery(seconds(1), [&] {
     config_watch.Look();

@@ -11,6 +11,7 @@
 #include "operator/queue/work_queue.h"
 #include "operator/reconcile/desired.h"
 #include "operator/reconcile/disk_policy.h"
+#include "operator/reconcile/measure.h"
 #include "operator/reconcile/reconciler.h"
 
 namespace beige {
@@ -18,11 +19,15 @@ namespace beige {
 // The queue's key of the look at the disk; no agent has it.
 inline const AgentKey kDiskKey{"", "disk"};
 
-// What a directory's files take; other file systems and links are left out, and so is what lies beyond 200,000 entries or 100 levels: the
-// tree is an agent's.
-DiskUse MeasureTree(const std::string& path, SystemTime recent_since);
+// What can still be written to a file system. INT64_MAX: it does not say, or has no such bound.
+struct DiskSpace {
+  int64_t bytes = INT64_MAX;
+  int64_t files = INT64_MAX;    // that can still be made
+  int64_t least_files = 0;      // as many are kept free
+};
 
-// Looks at the free space of the home's disk and stops who fills it. Blocking; run by a worker like any other key.
+// Looks at the free space of the home's disk, bytes and files alike, and stops who fills it. An agent is charged with its workspace, what
+// its tools keep for it, its sessions, and what its processes hold open without a name. Blocking; run by a worker like any other key.
 class DiskWatch {
  public:
   struct Deps {
@@ -33,15 +38,24 @@ class DiskWatch {
     DiskPressure& pressure;
     WorkQueue& queue;
     const Clock& clock;
-    // Bytes; replaced by tests.
-    std::function<int64_t()> free_space;
+    std::function<DiskSpace()> free_space;  // replaced by tests
   };
   explicit DiskWatch(Deps deps);
   void Run();
 
  private:
+  struct Running {
+    std::map<std::string, AgentKey> keys;  // by uid
+    std::map<std::string, DiskUse> bytes;
+    std::map<std::string, DiskUse> files;
+  };
+  Running Measure(const Desired& desired) const;
+  void StopForBytes(const DiskPolicy::Stop& stop, const AgentKey& key, int64_t free, int64_t least);
+  void StopForFiles(const DiskPolicy::Stop& stop, const AgentKey& key, int64_t free, int64_t least);
+
   const Deps d_;
-  DiskPolicy policy_;
+  DiskPolicy bytes_{1 << 20};
+  DiskPolicy files_{16};
   bool said_ = false;
 };
 

@@ -39,7 +39,7 @@ TEST_F(DoctorTest, WithoutAHomeItSpeaksOfTheMachineAndMakesNothing) {
   const EngineDouble engine(socket_);
   const Outcome text = Doctor();
   EXPECT_EQ(text.status, 0) << text.out << text.err;
-  for (const char* check : {"privilegeSplit", "cells.bubblewrap", "cells.userNamespaces", "cells.make", "engine.docker", "engine.docker.limits", "engine.podman", "image",
+  for (const char* check : {"privilegeSplit", "cells.bubblewrap", "cells.userNamespaces", "cells.make", "cells.landlock", "engine.docker", "engine.docker.limits", "engine.podman", "image",
                             "limits.descriptors", "limits.inotify", "limits.disk", "home", "processes"}) {
     EXPECT_THAT(text.out, HasSubstr(std::string("   ") + check + "  ")) << check;
   }

@@ -55,7 +55,7 @@ Operator::Operator(const std::string& home_path, runtime::fake::FakeRuntime& eng
                 .on_engine_trouble = [this] { queue.Add(kSweepKey); }}});
   disk_ = std::make_unique<DiskWatch>(DiskWatch::Deps{.paths = paths, .desired = desired, .config = config, .index = index,
                                                       .pressure = pressure, .queue = queue, .clock = clock,
-                                                      .free_space = [this] { return free_space.load(); }});
+                                                      .free_space = [this] { return DiskSpace{free_space, free_files, 100}; }});
   sweep_ = std::make_unique<Sweep>(Sweep::Deps{.home = home, .runtime = runtime, .index = index, .desired = desired,
                                                .identities = identities, .events = events, .queue = queue});
   intake_ = std::make_unique<Intake>(Intake::Deps{.paths = paths, .identities = identities, .desired = desired, .config = config,

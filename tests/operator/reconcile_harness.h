@@ -75,6 +75,7 @@ class Operator {
   SandboxIndex index;
   DiskPressure pressure;
   std::atomic<int64_t> free_space{INT64_MAX};
+  std::atomic<int64_t> free_files{INT64_MAX};  // 100 are kept free
 
  private:
   void Poke();

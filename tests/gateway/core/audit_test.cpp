@@ -148,6 +148,48 @@ TEST_F(AuditTest, ATornTailIsClosedOffAndSaid) {
   EXPECT_EQ(json::parse(lines[3])["seq"], 3);
 }
 
+// Takes the newline off the log's last record, as a crash in the middle of a write may.
+void TearNewline(const std::string& path) {
+  struct stat st {};
+  ASSERT_EQ(::stat(path.c_str(), &st), 0);
+  ASSERT_EQ(::truncate(path.c_str(), st.st_size - 1), 0);
+}
+
+TEST_F(AuditTest, ARecordThatLacksOnlyItsNewlineIsARecord) {
+  std::string open_id;
+  {
+    auto log = Open();
+    open_id = *Begin(*log, Request());
+  }
+  TearNewline(path_);
+  auto log = Open();
+  const auto records = Records();
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[1]["event"], "note");
+  EXPECT_EQ(records[1]["seq"], 2) << "no number is given twice";
+  EXPECT_EQ(records[2]["event"], "end");
+  EXPECT_EQ(records[2]["id"], open_id);
+  EXPECT_EQ(records[2]["outcome"], "unknown");
+  log.reset();
+  log = Open();
+  EXPECT_EQ(Records().size(), 3u) << "closed once only";
+}
+
+TEST_F(AuditTest, AnEndThatLacksOnlyItsNewlineGetsNoSecondOne) {
+  {
+    auto log = Open();
+    const CallRequest request = Request();
+    End(*log, *Begin(*log, request), request);
+  }
+  TearNewline(path_);
+  auto log = Open();
+  const auto records = Records();
+  ASSERT_EQ(records.size(), 3u) << records.back().dump();
+  EXPECT_EQ(records[1]["outcome"], "ok");
+  EXPECT_EQ(records[2]["event"], "note");
+  EXPECT_EQ(records[2]["seq"], 3);
+}
+
 TEST_F(AuditTest, BeginsWithoutAnEndAreClosedAsUnknownAtTheNextStart) {
   std::string open_id;
   {
@@ -370,6 +412,33 @@ TEST_F(AuditTest, AnAgentOverItsBudgetIsRefusedAloneWithOneSummaryASecond) {
   EXPECT_LE(notes, 2);
   clock_.Advance(std::chrono::hours(24));
   EXPECT_TRUE(Begin(*log, Request("loud"))) << "a new day";
+}
+
+TEST_F(AuditTest, NotesThatAnAgentCausesCountForItAndComeOnceAnHourBeyondItsBudget) {
+  const AgentRef loud{"default", "loud", "uid-of-loud"};
+  const AgentRef quiet{"default", "quiet", "uid-of-quiet"};
+  {
+    auto log = Open();
+    log->SetBudget(2000);
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(log->Note("control", &loud, "sandbox", "refused 1 on control.sock"));
+    const size_t kept = Records().size();
+    EXPECT_GT(kept, 4u);
+    EXPECT_LT(kept, 12u);
+    EXPECT_FALSE(Begin(*log, Request("loud"))) << "its notes have used up its day";
+    ASSERT_TRUE(log->Note("control", &quiet, "sandbox", "another's"));
+    ASSERT_TRUE(log->Note("grant", &loud, "operator", "what is done to it is not its doing"));
+    EXPECT_EQ(Records().size(), kept + 2);
+    clock_.Advance(std::chrono::minutes(61));
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(log->Note("control", &loud, "sandbox", "refused 1 on control.sock"));
+    EXPECT_EQ(Records().size(), kept + 3);
+    const auto said = Records().back()["message"].get<std::string>();
+    EXPECT_NE(said.find(": " + std::to_string(100 - kept) + " notes before this one"), std::string::npos) << said;
+    EXPECT_EQ(said.find("refused 1"), 0u);
+  }
+  auto log = Open();
+  log->SetBudget(2000);
+  EXPECT_FALSE(Begin(*log, Request("loud"))) << "and so it is after a restart";
+  EXPECT_TRUE(Begin(*log, Request("quiet")));
 }
 
 TEST_F(AuditTest, AnAgentOverItsBudgetDoesNotLockItsOwnerOut) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/landlock.h"
 #include "base/spawn.h"
 #include "base/unix_socket.h"
 #include "gateway/tools/cell_recipe.h"
