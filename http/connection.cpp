@@ -38,7 +38,7 @@ void Connection::Stop() {
 
 void Connection::NextRequest() {
   state_ = State::kReading;
-  complete_ = begun_ = false;
+  complete_ = false;
   on_gone_ = nullptr;
   shared_.reset();
   SetDeadline(reader_.buffered() > 0 ? core_->limits.request_timeout : core_->limits.idle_timeout);
@@ -86,6 +86,7 @@ void Connection::Dispatch() {
   deadline_.reset();
   if (reader_.buffered() == 0) reader_.Discard();
   shared_ = std::make_shared<ExchangeState>();
+  AllowDirect();
   const uint64_t exchange = ++exchange_;
   try {
     core_->handler(std::move(taken.request), MakeResponder(core_, shared_from_this(), shared_, exchange));
@@ -148,7 +149,7 @@ void Connection::OnGone(uint64_t exchange, std::function<void()> fn) {
 // --- answering ---
 
 void Connection::Reply(uint64_t exchange, Response response) {
-  if (!Answers(exchange) || begun_) return;
+  if (!Answers(exchange) || Begun()) return;
   const bool keep = KeepAlive();
   std::string bytes = EncodeHead(response, Framing::kLength, response.body.size(), keep);
   if (!head_only_) bytes += response.body;
@@ -158,9 +159,9 @@ void Connection::Reply(uint64_t exchange, Response response) {
   Append(std::move(bytes));
 }
 
-void Connection::Begin(uint64_t exchange, Response head) {
-  if (!Answers(exchange) || begun_) return;
-  begun_ = true;
+void Connection::Begin(uint64_t exchange, const Response& head) {
+  if (!Answers(exchange) || Begun()) return;
+  shared_->begun = true;
   keep_alive_ = KeepAlive() && !http10_;
   Append(EncodeHead(head, http10_ ? Framing::kUntilClose : Framing::kChunked, 0, keep_alive_));
 }
@@ -171,23 +172,23 @@ void Connection::TakeWritten(uint64_t exchange, ExchangeState& state) {
     written.direct = -1;
     return ExchangeState::Written{std::exchange(written.rest, {}), std::exchange(written.bytes, {})};
   });
-  if (!Answers(exchange) || !begun_ || (taken.rest.empty() && taken.bytes.empty())) return;
+  if (!Answers(exchange) || !Begun() || (taken.rest.empty() && taken.bytes.empty())) return;
   const size_t counted = taken.rest.size() + taken.bytes.size();
   if (!taken.bytes.empty() && !head_only_) taken.rest += http10_ ? taken.bytes : EncodeChunk(taken.bytes);
   Append(std::move(taken.rest));
   shared_->unsent -= counted;  // from now on counted as encoded
 }
 
-void Connection::End(uint64_t exchange) {
-  if (!Answers(exchange) || !begun_) return;
+void Connection::End(uint64_t exchange, bool terminated) {
+  if (!Answers(exchange) || !Begun()) return;
   complete_ = true;
   on_gone_ = nullptr;
-  Append(http10_ || head_only_ ? "" : "0\r\n\r\n");
+  Append(terminated || http10_ || head_only_ ? "" : "0\r\n\r\n");
 }
 
 void Connection::Dropped(uint64_t exchange) {
   if (!Answers(exchange)) return;
-  if (begun_) return Close();  // cut, so that the peer can't take half a stream for a whole one
+  if (Begun()) return Close();  // cut, so that the peer can't take half a stream for a whole one
   Reply(exchange, ErrorResponse(500, "Internal", "the request was not answered"));
 }
 
@@ -226,17 +227,21 @@ void Connection::Flushed() {
   if (state_ == State::kReading) return;  // a 100 Continue went out
   if (!complete_) {
     if (!peer_gone_) deadline_.reset();
-    return AllowDirect();
+    if (Begun()) AllowDirect();  // else a head may be on its way here
+    return;
   }
   if (state_ == State::kAnswering && keep_alive_ && !core_->stopping) return NextRequest();
   Linger();
 }
 
-// All that was written is with the kernel.
+// All that was to be sent is with the kernel: from here on the writer may send.
 void Connection::AllowDirect() {
-  if (!begun_ || head_only_ || http10_ || peer_gone_ || !shared_) return;
+  if (head_only_ || http10_ || peer_gone_ || !shared_ || write_pending_ || !out_.empty() || written_ != writing_.size()) return;
+  const bool keep = KeepAlive();
   shared_->written.With([&](ExchangeState::Written& written) {
-    if (written.rest.empty() && written.bytes.empty()) written.direct = socket_.native_handle();
+    if (written.posted || !written.rest.empty() || !written.bytes.empty()) return;
+    written.direct = socket_.native_handle();
+    written.keep_alive = keep;
   });
 }
 

@@ -74,12 +74,14 @@ struct ExchangeState {
   // What was written and waits for the server's thread: one posted function takes all of it, however many writes there were. While
   // nothing waits, a piece goes to the kernel from the writer's own thread: handing it over would cost more than sending it.
   struct Written {
-    std::string rest;   // of a chunk that the kernel took in part, encoded
+    std::string rest;   // of what the kernel took in part, encoded
     std::string bytes;  // not encoded yet
     bool posted = false;
     int direct = -1;    // the socket, while the writer may send on it; closed only after this was taken back, so the lock is held while a piece is sent (never waits)
+    bool keep_alive = false;  // what a head says that the writer sends
   };
   Guarded<Written> written;
+  std::atomic<bool> begun{false};  // the head of a stream was sent, or is on its way
 };
 
 std::shared_ptr<Responder> MakeResponder(std::shared_ptr<Core> core, std::shared_ptr<Connection> connection, std::shared_ptr<ExchangeState> state,
@@ -96,9 +98,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // From the Responder; `exchange` tells answers of earlier requests apart.
   void Reply(uint64_t exchange, Response response);
-  void Begin(uint64_t exchange, Response head);
+  void Begin(uint64_t exchange, const Response& head);
   void TakeWritten(uint64_t exchange, ExchangeState& state);
-  void End(uint64_t exchange);
+  void End(uint64_t exchange, bool terminated);  // `terminated`: the writer has sent the end himself
   void OnGone(uint64_t exchange, std::function<void()> fn);
   void Dropped(uint64_t exchange);
 
@@ -119,6 +121,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Append(std::string bytes);
   void Flush();
   void Flushed();
+  bool Begun() const { return shared_ && shared_->begun; }
   void AllowDirect();
   void Linger();
   void SetDeadline(std::chrono::milliseconds from_now);
@@ -139,7 +142,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool keep_alive_ = false;
   bool head_only_ = false;
   bool http10_ = false;
-  bool begun_ = false;
   bool complete_ = false;
   bool peer_gone_ = false;
   bool watching_ = false;

@@ -39,43 +39,48 @@ class Exchange final : public Responder {
     shared_->complete = true;
     core_->Post([connection = connection_, id = id_, response = std::move(response)]() mutable { connection->Reply(id, std::move(response)); });
   }
-  void Begin(Response head) override {
-    core_->Post([connection = connection_, id = id_, head = std::move(head)]() mutable { connection->Begin(id, std::move(head)); });
+  void Begin(Response head, std::string first) override {
+    const bool sent = shared_->written.With([&](ExchangeState::Written& written) {
+      if (written.direct < 0) return false;
+      shared_->begun = true;
+      std::string bytes = EncodeHead(head, Framing::kChunked, 0, written.keep_alive);
+      if (!first.empty()) bytes += EncodeChunk(first);
+      Send(written, std::move(bytes));
+      return true;
+    });
+    if (sent) return PostRest();
+    core_->Post([connection = connection_, id = id_, head = std::move(head)] { connection->Begin(id, head); });
+    (void)Write(std::move(first));
   }
   bool Write(std::string bytes) override {
     if (shared_->gone) return false;
     if (bytes.empty()) return true;
-    if (shared_->unsent.fetch_add(bytes.size()) + bytes.size() > core_->limits.unsent_bytes) {
-      shared_->unsent -= bytes.size();
-      return false;
-    }
-    const bool post = shared_->written.With([&](ExchangeState::Written& written) {
-      if (written.direct >= 0 && !written.posted) {
-        std::string chunk = EncodeChunk(bytes);
-        const ssize_t n = ::send(written.direct, chunk.data(), chunk.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-        const size_t sent = n > 0 ? static_cast<size_t>(n) : 0;  // what is wrong with the socket the server's thread finds out
-        shared_->unsent -= bytes.size();
-        if (sent == chunk.size()) return false;
-        chunk.erase(0, sent);
-        shared_->unsent += chunk.size();
-        written.rest = std::move(chunk);
-        written.direct = -1;
-      } else if (written.bytes.empty()) {
+    if (shared_->unsent.load() + bytes.size() > core_->limits.unsent_bytes) return false;
+    shared_->written.With([&](ExchangeState::Written& written) {
+      if (written.direct >= 0 && shared_->begun) return Send(written, EncodeChunk(bytes));
+      shared_->unsent += bytes.size();
+      if (written.bytes.empty()) {
         written.bytes = std::move(bytes);
       } else {
         written.bytes += bytes;
       }
-      return !std::exchange(written.posted, true);
     });
-    if (post) core_->Post([connection = connection_, id = id_, shared = shared_] { connection->TakeWritten(id, *shared); });
+    PostRest();
     return true;
   }
   size_t unsent() const override { return shared_->unsent; }
-  void End() override {
+  void End(std::string last) override {
+    const bool terminated = shared_->written.With([&](ExchangeState::Written& written) {
+      if (written.direct < 0 || !shared_->begun) return false;
+      std::string bytes = last.empty() ? std::string() : EncodeChunk(last);
+      Send(written, bytes += "0\r\n\r\n");
+      return true;
+    });
+    if (!terminated) (void)Write(std::move(last));
     shared_->complete = true;
-    core_->Post([connection = connection_, id = id_, shared = shared_] {
+    core_->Post([connection = connection_, id = id_, shared = shared_, terminated] {
       connection->TakeWritten(id, *shared);  // another thread may have written, and not yet come to post it
-      connection->End(id);
+      connection->End(id, terminated);
     });
   }
   void OnGone(std::function<void()> fn) override {
@@ -83,6 +88,24 @@ class Exchange final : public Responder {
   }
 
  private:
+  // As much as the kernel takes at once; the rest is the server's thread's, and so is all that follows. The lock is held.
+  void Send(ExchangeState::Written& written, std::string bytes) {
+    const ssize_t n = ::send(written.direct, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const size_t sent = n > 0 ? static_cast<size_t>(n) : 0;  // what is wrong with the socket the server's thread finds out
+    if (sent == bytes.size()) return;
+    bytes.erase(0, sent);
+    shared_->unsent += bytes.size();
+    written.rest = std::move(bytes);
+    written.direct = -1;
+  }
+  // Has the server's thread take what waits, if something does.
+  void PostRest() {
+    const bool post = shared_->written.With([](ExchangeState::Written& written) {
+      return !(written.rest.empty() && written.bytes.empty()) && !std::exchange(written.posted, true);
+    });
+    if (post) core_->Post([connection = connection_, id = id_, shared = shared_] { connection->TakeWritten(id, *shared); });
+  }
+
   std::shared_ptr<Core> core_;
   std::shared_ptr<Connection> connection_;
   std::shared_ptr<ExchangeState> shared_;

@@ -37,10 +37,11 @@ class Responder {
  public:
   virtual ~Responder() = default;
   virtual void Reply(Response response) = 0;
-  // A chunked stream (server-sent events). Write returns false when the peer has gone or more than the limit waits unsent.
-  virtual void Begin(Response head) = 0;
+  // A chunked stream (server-sent events). Write returns false when the peer has gone or more than the limit waits unsent. What comes
+  // along with the head or the end goes out in one piece with it.
+  virtual void Begin(Response head, std::string first = {}) = 0;
   virtual bool Write(std::string bytes) = 0;
-  virtual void End() = 0;
+  virtual void End(std::string last = {}) = 0;
   virtual size_t unsent() const { return 0; }  // bytes of Write that the peer's side of the kernel has not taken yet
   // Runs once, on the server's thread, when the peer has gone before the answer was complete.
   virtual void OnGone(std::function<void()> fn) = 0;

@@ -38,30 +38,49 @@ void SessionStream::Watch(const std::string& session, const std::string& after) 
 
 void SessionStream::Begin() {
   if (begun_ || over_) return;
-  begun_ = true;
-  http::Response head;
-  head.content_type = "text/event-stream";
-  head.headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}};  // the latter: a proxy in front must not collect
-  responder_->Begin(std::move(head));
+  begun_ = head_waits_ = true;
   last_write_ = std::chrono::steady_clock::now();
+  FlushSoon();
 }
 
 bool SessionStream::Send(std::string bytes) {
   if (over_) return true;
   last_write_ = std::chrono::steady_clock::now();
-  if (responder_->unsent() > kUnread) return false;
-  (void)responder_->Write(std::move(bytes));  // false: the client has gone, and Left() is on its way
+  if (responder_->unsent() + waiting_.size() > kUnread) return false;
+  if (waiting_.empty()) {
+    waiting_ = std::move(bytes);
+  } else {
+    waiting_ += bytes;
+  }
+  FlushSoon();
   return true;
+}
+
+void SessionStream::FlushSoon() {
+  if (!std::exchange(flush_due_, true)) on_waiting_();
+}
+
+void SessionStream::Flush() {
+  flush_due_ = false;
+  if (over_) return;
+  if (std::exchange(head_waits_, false)) {
+    http::Response head;
+    head.content_type = "text/event-stream";
+    head.headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}};  // the latter: a proxy in front must not collect
+    responder_->Begin(std::move(head), std::exchange(waiting_, {}));
+  } else {
+    (void)responder_->Write(std::exchange(waiting_, {}));  // false: the client has gone, and Left() is on its way
+  }
 }
 
 void SessionStream::Quiet(SteadyTime now, std::chrono::nanoseconds longest) {
   if (begun_ && !over_ && now - last_write_ >= longest) (void)Send(":\n\n");
 }
 
-void SessionStream::End(std::string last_bytes) {
+void SessionStream::End(const std::string& last_bytes) {
   if (over_) return;
-  (void)responder_->Write(std::move(last_bytes));
-  responder_->End();
+  if (head_waits_) Flush();
+  responder_->End(std::exchange(waiting_, {}).append(last_bytes));
   Close();
 }
 

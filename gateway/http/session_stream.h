@@ -26,6 +26,9 @@ class SessionStream : public sessions::Watcher, public std::enable_shared_from_t
   virtual void Stop() = 0;              // the gateway stops: answers and closes
   void Quiet(SteadyTime now, std::chrono::nanoseconds longest);  // writes a comment when nothing was written for so long
   void OnOver(std::function<void()> fn) { on_over_ = std::move(fn); }  // once; it may be destroyed, but not from within
+  // What is sent within one turn of the loop goes out in one piece: `fn` has Flush called on the next one.
+  void OnWaiting(std::function<void()> fn) { on_waiting_ = std::move(fn); }
+  void Flush();
 
  protected:
   void Watch(const std::string& session, const std::string& after);
@@ -36,7 +39,7 @@ class SessionStream : public sessions::Watcher, public std::enable_shared_from_t
   bool begun() const { return begun_; }
   void Begin();                       // the head of a stream
   bool Send(std::string bytes);       // false: the client is too slow
-  void End(std::string last_bytes);   // and closes
+  void End(const std::string& last_bytes);   // and closes
   void Reply(http::Response response);  // and closes
   void Close();
   sessions::Sessions& sessions() { return sessions_; }
@@ -47,7 +50,12 @@ class SessionStream : public sessions::Watcher, public std::enable_shared_from_t
   const AgentRef agent_;
   std::shared_ptr<http::Responder> responder_;
   std::optional<sessions::WatchId> watch_;
+  void FlushSoon();
   std::function<void()> on_over_;
+  std::function<void()> on_waiting_;
+  std::string waiting_;       // to be sent
+  bool head_waits_ = false;   // so is the head
+  bool flush_due_ = false;
   SteadyTime last_write_{};
   bool begun_ = false;
   bool over_ = false;

@@ -24,6 +24,11 @@ std::shared_ptr<Stream> SessionStreams::Add(sessions::Sessions& sessions, const 
   auto stream = std::make_shared<Stream>(sessions, agent, responder);
   streams_.emplace(number, stream);
   stream->OnOver([this, number] { Over(number); });
+  stream->OnWaiting([this, weak = std::weak_ptr<SessionStream>(stream)] {
+    loop_.Post([weak] {
+      if (const auto waiting = weak.lock()) waiting->Flush();
+    });
+  });
   responder->OnGone([weak = std::weak_ptr<SessionStream>(stream), alive = alive_, &loop = loop_] {
     loop.Post([weak, alive] {
       if (const auto left = weak.lock(); left && *alive) left->Left();

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct CurlLoop::Impl {
   UniqueFd epoll{::epoll_create1(EPOLL_CLOEXEC)};
   UniqueFd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::optional<Clock::time_point> library_timer;  // loop thread only
+  std::unordered_set<int> watched;                 // loop thread only
   std::mutex mutex;  // guards posted, stopping
   std::deque<std::function<void()>> posted;
   bool stopping = false;
@@ -72,14 +74,16 @@ struct CurlLoop::Impl {
 
   static int OnSocket(CURL*, curl_socket_t fd, int what, void* self, void*) {
     const int poll = static_cast<Impl*>(self)->epoll.get();
+    auto& watched = static_cast<Impl*>(self)->watched;
     if (what == CURL_POLL_REMOVE) {
-      ::epoll_ctl(poll, EPOLL_CTL_DEL, fd, nullptr);
+      if (watched.erase(fd) > 0) ::epoll_ctl(poll, EPOLL_CTL_DEL, fd, nullptr);
       return 0;
     }
     epoll_event event{};
     event.events = ((what & CURL_POLL_IN) != 0 ? EPOLLIN : 0u) | ((what & CURL_POLL_OUT) != 0 ? EPOLLOUT : 0u);
     event.data.fd = fd;
-    if (::epoll_ctl(poll, EPOLL_CTL_MOD, fd, &event) != 0) ::epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event);
+    if (!watched.insert(fd).second && ::epoll_ctl(poll, EPOLL_CTL_MOD, fd, &event) == 0) return 0;
+    ::epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event);
     return 0;
   }
 

@@ -37,9 +37,9 @@ struct RecordingResponder final : http::Responder {
     response = std::move(r);
     arrived.notify_all();
   }
-  void Begin(http::Response) override {}
+  void Begin(http::Response, std::string) override {}
   bool Write(std::string) override { return false; }
-  void End() override {}
+  void End(std::string) override {}
   void OnGone(std::function<void()> fn) override { gone = std::move(fn); }
   std::optional<http::Response> Wait() {
     std::unique_lock lock(mutex);
