@@ -1,5 +1,7 @@
 #include "gateway/http/prompt_stream.h"
 
+#include <utility>
+
 #include "base/json_text.h"
 #include "gateway/http/reply.h"
 
@@ -52,7 +54,11 @@ void PromptStream::Take(const sessions::Event& event, bool last) {
   std::string bytes;
   AppendSse(bytes, event);
   if (last) return End(std::move(bytes));
-  if (Send(std::move(bytes))) return;
+  if (Send(std::move(bytes))) {
+    // Who waits sees the first word at once, and not when all that came with it has been worked on.
+    if (!std::exchange(said_, event.name == "text" || event.name == "thinking") && said_) Flush();
+    return;
+  }
   Fail("slow_reader", detached() ? "you read too slowly; the turn goes on, follow it by the session's events"
                                  : "you read too slowly, so the prompt was taken back; a client that may be slow says detach");
   TakeBack();  // after the stream's end: it is told as an event of its own

@@ -48,6 +48,8 @@ class PromptStream final : public PromptWait {
   void Take(const sessions::Event& event, bool last) override;
   void NotWatched(const Error& why) override { OnClosed(why); }
   void Fail(std::string_view code, std::string_view message);
+
+  bool said_ = false;  // the last event was something that the model says
 };
 
 }  // namespace beige

@@ -14,6 +14,20 @@ Result<ModelName> ParseModelName(std::string_view text) {
   return ModelName{std::string(text.substr(0, slash)), std::string(text.substr(slash + 1))};
 }
 
+namespace {
+bool ShowsImages(const Message& message) {
+  return std::any_of(message.parts.begin(), message.parts.end(), [](const Part& part) {
+    const auto* result = std::get_if<ToolResult>(&part);
+    return std::holds_alternative<Image>(part) || (result != nullptr && !result->images.empty());
+  });
+}
+}  // namespace
+
+MessageRef::MessageRef(Message message) {
+  const bool images = ShowsImages(message);
+  held_ = std::make_shared<Held>(Held{std::move(message), images, {}});
+}
+
 const std::string& MessageRef::Encoded(LlmApi api, std::string (*encode)(const Message&)) const {
   std::optional<std::string>& kept = held_->encoded[static_cast<size_t>(api)];
   if (!kept) kept = encode(held_->message);
@@ -29,13 +43,6 @@ std::optional<ThinkingLevel> ParseThinkingLevel(std::string_view word) {
 
 std::string_view ThinkingLevelName(ThinkingLevel level) { return kThinkingLevels[static_cast<size_t>(level)]; }
 
-bool HasImages(const Message& message) {
-  return std::any_of(message.parts.begin(), message.parts.end(), [](const Part& part) {
-    const auto* result = std::get_if<ToolResult>(&part);
-    return std::holds_alternative<Image>(part) || (result != nullptr && !result->images.empty());
-  });
-}
-
 Message WithoutImages(Message message, std::string_view why) {
   const auto words = [&](const Image& image) { return "[a picture, " + image.media_type + ", " + std::string(why) + "]"; };
   for (Part& part : message.parts) {
@@ -49,9 +56,13 @@ Message WithoutImages(Message message, std::string_view why) {
   return message;
 }
 
+bool HasImages(const Request& request) {
+  return std::any_of(request.messages.begin(), request.messages.end(), [](const MessageRef& message) { return message.has_images(); });
+}
+
 Request WithoutImages(Request request) {
   for (MessageRef& message : request.messages) {
-    if (HasImages(*message)) message = MessageRef(WithoutImages(*message, "which this model can't see"));
+    if (message.has_images()) message = MessageRef(WithoutImages(*message, "which this model can't see"));
   }
   return request;
 }

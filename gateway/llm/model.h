@@ -79,12 +79,13 @@ struct Message {
 // anew at each turn. Core thread only.
 class MessageRef {
  public:
-  MessageRef(Message message) : held_(std::make_shared<Held>(Held{std::move(message), {}})) {}  // NOLINT: a message is one
+  MessageRef(Message message);  // NOLINT: a message is one
   MessageRef(Role role, std::vector<Part> parts) : MessageRef(Message{role, std::move(parts)}) {}
 
   operator const Message&() const { return held_->message; }  // NOLINT
   const Message* operator->() const { return &held_->message; }
   const Message& operator*() const { return held_->message; }
+  bool has_images() const { return held_->has_images; }  // its own or a result's
   // What `encode` makes of it in that dialect; asked once.
   const std::string& Encoded(LlmApi api, std::string (*encode)(const Message&)) const;
   bool operator==(const MessageRef& other) const { return held_->message == other.held_->message; }
@@ -92,6 +93,7 @@ class MessageRef {
  private:
   struct Held {
     Message message;
+    bool has_images;
     std::optional<std::string> encoded[kLlmApis];
   };
   std::shared_ptr<Held> held_;
@@ -121,10 +123,10 @@ struct Request {
   std::string cache_key;
 };
 
-bool HasImages(const Message& message);
 // A line of text, "[a picture, image/png, WHY]", in the place of each picture.
 Message WithoutImages(Message message, std::string_view why);
 // The same request for a model that takes only text.
+bool HasImages(const Request& request);
 Request WithoutImages(Request request);
 
 }  // namespace beige::llm

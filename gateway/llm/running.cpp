@@ -79,7 +79,8 @@ void Llm::Running::Admitted() {
   spec.key = provider.api_key;
   spec.timeouts = provider.timeouts;
   spec.trust = trust_;
-  spec.request = Encode(provider.api, model.images ? request_ : WithoutImages(request_), {.openai_itself = provider.base_url.starts_with("https://api.openai.com/")});
+  const EncodeOptions options{.openai_itself = provider.base_url.starts_with("https://api.openai.com/")};
+  spec.request = model.images || !HasImages(request_) ? Encode(provider.api, request_, options) : Encode(provider.api, WithoutImages(request_), options);
   content_ = false;
   counted_ = false;
   asked_ = llm_.clock_.Now();

@@ -256,7 +256,7 @@ void Turn::OnFailed(llm::Failure failure) {
     const size_t keep = BytesOf(*session_.transcript().messages().back());
     if (mind && session_.transcript().CutFor(keep)) return Compact(*mind, keep);
   }
-  if (failure.kind == llm::ErrorClass::kBadRequest && !content && llm::HasImages(*session_.transcript().messages().back())) {
+  if (failure.kind == llm::ErrorClass::kBadRequest && !content && session_.transcript().messages().back().has_images()) {
     // A broken file that the agent has read, or a kind that this model does not take: the conversation must not be lost with it.
     if (!session_.Write(PicturesRefused{})) return End("error", "internal", std::string(kNotWritten));
     return Ask();
