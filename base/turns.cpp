@@ -6,15 +6,22 @@
 namespace beige {
 
 void Turns::Renew() {
-  if (std::exchange(renewing_, true)) return;
+  if (std::exchange(renewing_, true) || in_round_) return;  // its end goes on
+  resting_ = care_ > 0 && took_.count() > 0;
+  if (resting_) {
+    return pause_.Start(std::min<std::chrono::steady_clock::duration>(2 * took_, kLongestPause), [this] { Round(); });
+  }
   loop_.Post([this, alive = alive_] {
     if (*alive) Round();
   });
 }
 
 void Turns::Round() {
-  renewing_ = false;
+  renewing_ = resting_ = false;
+  in_round_ = true;
   ++round_;
+  if (care_ > 0) --care_;
+  const auto began = std::chrono::steady_clock::now();
   // Only those who wait now: who comes into line meanwhile has had its turn.
   for (size_t left = line_.size(); left > 0 && !line_.empty(); --left) {
     Party* party = line_.front();
@@ -23,12 +30,15 @@ void Turns::Round() {
     party->Serve();
     if (std::exchange(serving_, nullptr) == party && !party->line_.empty()) line_.push_back(party);
   }
-  if (!line_.empty()) Renew();
+  took_ = std::chrono::steady_clock::now() - began;
+  in_round_ = false;
+  if (std::exchange(renewing_, false) || !line_.empty()) Renew();
 }
 
 Party::~Party() {
   std::erase(turns_.line_, this);
   if (turns_.serving_ == this) turns_.serving_ = nullptr;
+  if (turns_.modest_ == this) turns_.care_ = 0;
 }
 
 bool Party::HasShare() {
@@ -45,12 +55,19 @@ bool Party::Take(int cost) {
     return false;
   }
   used_ += cost;
-  if (used_ >= Turns::kShare) turns_.Renew();
+  if (used_ >= Turns::kShare) {
+    turns_.Renew();
+  } else if (turns_.round_ - waited_ >= Turns::kRecently) {
+    turns_.modest_ = this;
+    turns_.care_ = Turns::kCareRounds;
+  }
   return true;
 }
 
 void Party::Wait(TurnTaker* taker) {
   if (std::find(line_.begin(), line_.end(), taker) != line_.end()) return;
+  waited_ = turns_.round_;
+  if (turns_.modest_ == this) turns_.care_ = 0;  // it was not
   if (line_.empty() && turns_.serving_ != this) turns_.line_.push_back(this);
   line_.push_back(taker);
   turns_.Renew();

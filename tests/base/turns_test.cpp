@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -52,6 +53,26 @@ TEST_F(TurnsTest, WhoIsAloneIsNeverHeldUp) {
   worker.Come();
   RunOut();
   EXPECT_EQ(done, std::string(100, 'a'));
+}
+
+TEST_F(TurnsTest, AFloodRestsBetweenItsRoundsWhileSomebodyElseIsAboutWhoWantsLittle) {
+  Party flood(turns);
+  Worker first(*this, flood, "a", 100);
+  first.Come();
+  loop.RunOnce(std::chrono::milliseconds(1));  // all that is ready, until nothing is
+  EXPECT_EQ(done.size(), 100u) << "alone it never rests";
+  Worker second(*this, flood, "b", 100);
+  second.on_turn = [] {  // a turn that takes its time, and so a pause that is there to be seen
+    for (const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1); std::chrono::steady_clock::now() < end;) continue;
+  };
+  second.Come();
+  Party modest(turns);
+  ASSERT_TRUE(modest.Take(1));
+  loop.RunOnce(std::chrono::milliseconds(1));
+  EXPECT_TRUE(turns.rests());
+  EXPECT_LT(done.size(), 200u);
+  RunOut();
+  EXPECT_EQ(done, std::string(100, 'a') + std::string(100, 'b'));
 }
 
 TEST_F(TurnsTest, AFloodOfOnePartyGetsOneShareBetweenTwoOfAnother) {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 
+#include "base/files.h"
 #include "tests/gateway/core/client.h"
 #include "tests/gateway/core/core.h"
 
@@ -288,8 +289,7 @@ class FairnessTest : public LinkTest {
   static size_t Scripts() {
     size_t found = 0;
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-      std::ifstream file(entry.path() / "cmdline");
-      std::string line((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+      const std::string line = ReadFile((entry.path() / "cmdline").string()).value_or("");  // it may be gone by now
       found += line.find("/tool/main") != std::string::npos || line.find("12000") != std::string::npos;
     }
     return found;
