@@ -37,6 +37,12 @@
 namespace beige::cli {
 namespace {
 
+// As it is printed by `-o name`, or without.
+std::string BareId(const std::string& text) {
+  constexpr std::string_view kKind = "session/";
+  return text.starts_with(kKind) ? text.substr(kKind.size()) : text;
+}
+
 // Every command's options beside the function that runs it.
 class CommandLine {
  public:
@@ -173,7 +179,7 @@ class CommandLine {
     exec->add_flag("-i,--stdin", exec_.interactive, "pass stdin on");
     exec->add_flag("-t,--tty", exec_.tty, "give the command a terminal");
     exec->add_option("--timeout", exec_.timeout, "end the command after this time, such as 30s; exit status 124");
-    exec->add_option("-e,--env", exec_.env, "KEY=VALUE for the command; repeatable")->expected(1)->take_all();
+    exec->add_option("-e,--env", exec_.env, "KEY=VALUE for the command; repeatable")->expected(1)->take_all()->allow_extra_args(false);
     exec->add_option("-w,--workdir", exec_.workdir, "where to run it (default /workspace)");
     exec->add_option("NAME", exec_.name, "the agent's name")->required();
     exec->add_option("COMMAND", exec_words_, "the command, after --");
@@ -187,14 +193,14 @@ class CommandLine {
     };
     auto* chat = Command(app_, "chat", "Talk to an agent in the terminal", "beige chat researcher --continue", [this] { return RunChat(globals_, chat_); });
     chat->add_option("NAME", chat_.name, "the agent's name")->required();
-    chat->add_option("--session", chat_.session, "go on with this session (default: a new one)");
+    chat->add_option("--session", chat_.session, "go on with this session (default: a new one)")->transform(BareId);
     chat->add_flag("-c,--continue", chat_.go_on, "go on with the newest session");
     models(chat, chat_.model, chat_.thinking, chat_.timeout);
     auto* prompt = Command(app_, "prompt", "Say one thing to an agent and print its final answer", "beige prompt researcher \"What is in data.csv?\"\n  git diff | beige prompt researcher -o json -",
                            [this] { return RunPrompt(globals_, prompt_); });
     prompt->add_option("NAME", prompt_.name, "the agent's name")->required();
     prompt->add_option("TEXT", prompt_.text, "what is said; - or absent: stdin");
-    prompt->add_option("--session", prompt_.session, "go on with this session (default: a new one)");
+    prompt->add_option("--session", prompt_.session, "go on with this session (default: a new one)")->transform(BareId);
     prompt->add_option("--image", prompt_.images, "a FILE that the model sees: PNG, JPEG, GIF or WebP; repeatable")->expected(1)->take_all();
     prompt->add_flag("-v,--verbose", prompt_.verbose, "show on stderr what the agent calls");
     models(prompt, prompt_.model, prompt_.thinking, prompt_.timeout);
@@ -215,7 +221,7 @@ class CommandLine {
     const auto add = [&](const char* name, const char* what, const std::string& example, int (*run)(const Globals&, const SessionsOptions&), bool with_id) {
       CLI::App* command = Command(*sessions, name, what, example, [this, run] { return run(globals_, sessions_); });
       command->add_option("NAME", sessions_.name, "the agent's name")->required();
-      if (with_id) command->add_option("ID", sessions_.id, "the session's id")->required();
+      if (with_id) command->add_option("ID", sessions_.id, "the session's id, or session/ID as -o name prints it")->required()->transform(BareId);
       return command;
     };
     const auto thinking = [&](CLI::App* command) {
@@ -225,7 +231,7 @@ class CommandLine {
     add("show", "What was said and done", "beige sessions show researcher 01J9Z3NDEKTSV4RRFFQ69G5FAV", RunSessionsShow, true)
         ->add_option("--limit", sessions_.limit, "only the last N messages")
         ->check(CLI::Range(1, 1 << 30));
-    auto* fresh = add("new", "Make an empty session and print its id", "beige sessions new researcher -o name", RunSessionsNew, false);
+    auto* fresh = add("new", "Make an empty session and print its name, session/ID", "beige sessions new researcher -o name", RunSessionsNew, false);
     fresh->add_option("--model", sessions_.model, "PROVIDER/ID; one of the agent's choices");
     thinking(fresh);
     add("delete", "Delete a session; what runs in it is aborted", "beige sessions delete researcher 01J9Z3NDEKTSV4RRFFQ69G5FAV", RunSessionsDelete, true);

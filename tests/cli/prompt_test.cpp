@@ -52,7 +52,7 @@ TEST(PromptTest, OptionsReachTheGateway) {
   talker.home().Write("cat.png", std::string("\x89PNG\r\n\x1a\n....", 12));
   const std::string session = "S1";
   ASSERT_EQ(talker.home().Beige({"sessions", "new", "a1"}).status, 0);
-  const Outcome outcome = talker.home().Beige({"prompt", "a1", "look", "--session", session, "--model", "test/two", "--thinking", "high", "--image", talker.home().path() + "/cat.png"});
+  const Outcome outcome = talker.home().Beige({"prompt", "a1", "--session", "session/" + session, "--model", "test/two", "--thinking", "high", "--image", talker.home().path() + "/cat.png", "look"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(talker.Requests("POST " + std::string(kAgent) + "/prompt"),
               ElementsAre(R"({"images":[{"data":"iVBORw0KGgouLi4u","mediaType":"image/png"}],"model":"test/two","session":"S1","text":"look","thinkingLevel":"high"})"));

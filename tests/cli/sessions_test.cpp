@@ -33,7 +33,7 @@ TEST(SessionsTest, ShowIsAConversationToRead) {
   const Talker talker;
   const Home& home = talker.home();
   home.Beige({"prompt", "a1", "work"});
-  const Outcome show = home.Beige({"sessions", "show", "a1", "S1"});
+  const Outcome show = home.Beige({"sessions", "show", "a1", "session/S1"});
   EXPECT_EQ(show.status, 0) << show.err;
   EXPECT_EQ(show.out,
             "work\nS1, test/one, 1 turn, 2.0k tokens, $0.0042\n\nyou  2026-11-29 12:00\n  work\n\ntest/one  2026-11-29 12:00\n  Hm.\n  I'll look.\n  > exec ls -la\n"
