@@ -201,7 +201,7 @@ class CommandLine {
     prompt->add_option("NAME", prompt_.name, "the agent's name")->required();
     prompt->add_option("TEXT", prompt_.text, "what is said; - or absent: stdin");
     prompt->add_option("--session", prompt_.session, "go on with this session (default: a new one)")->transform(BareId);
-    prompt->add_option("--image", prompt_.images, "a FILE that the model sees: PNG, JPEG, GIF or WebP; repeatable")->expected(1)->take_all();
+    prompt->add_option("--image", prompt_.images, "a FILE that the model sees: PNG, JPEG, GIF or WebP; repeatable")->expected(1)->take_all()->allow_extra_args(false);
     prompt->add_flag("-v,--verbose", prompt_.verbose, "show on stderr what the agent calls");
     models(prompt, prompt_.model, prompt_.thinking, prompt_.timeout);
   }

@@ -86,7 +86,7 @@ class Conversation {
       auto arguments = part.value("arguments", ordered_json::object());
       if (arguments.is_string()) arguments = ordered_json::parse(arguments.get<std::string>(), nullptr, false);
       std::string line = CallText(TextIn(part, "name"), arguments);
-      std::replace(line.begin(), line.end(), '\n', ' ');
+      std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');  // the second would become the first
       Block("> " + line, palette_.cyan, 1);
     }
     if (const std::string why = TextIn(record, "unfinished"); !why.empty()) Block("(not finished: " + why + ")", palette_.dim, 1);

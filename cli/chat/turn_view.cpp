@@ -100,7 +100,7 @@ std::string TurnView::OnCall(const SessionEvent& event) {
   Call& call = calls_[event.id];
   std::string line = event.call;
   for (char& c : line) {
-    if (c == '\n' || c == '\t') c = ' ';
+    if (c == '\n' || c == '\t' || c == '\r') c = ' ';
   }
   call.line = Cut(ForTerminal(line), style_.width > 4 ? style_.width - 3 : 1);
   last_call_ = event.id;

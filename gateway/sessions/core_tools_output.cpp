@@ -48,15 +48,23 @@ std::string_view Tail(std::string_view text, size_t limit, size_t lines) {
 }
 }  // namespace
 
+// Each of the two is looked for again only when it has been passed: an agent may print nothing but one of them.
 std::string ToUtf8(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
-  while (!bytes.empty()) {
-    const size_t bad = std::min(FindInvalidUtf8(bytes), bytes.find('\0'));
-    out.append(bytes.substr(0, bad));
-    if (bad == std::string_view::npos) break;
+  size_t invalid = FindInvalidUtf8(bytes);
+  size_t nul = bytes.find('\0');
+  for (size_t at = 0; at < bytes.size();) {
+    const size_t bad = std::min({invalid, nul, bytes.size()});
+    out.append(bytes.substr(at, bad - at));
+    if (bad == bytes.size()) break;
     out.append(kReplacement);
-    bytes.remove_prefix(bad + 1);
+    at = bad + 1;
+    if (invalid < at) {
+      const size_t found = FindInvalidUtf8(bytes.substr(at));
+      invalid = found == std::string_view::npos ? found : at + found;
+    }
+    if (nul < at) nul = bytes.find('\0', at);
   }
   return out;
 }
@@ -74,13 +82,18 @@ std::string Utf8Stream::End() { return ToUtf8(std::exchange(waiting_, {})); }
 void Output::Add(std::string_view bytes) {
   bytes_ += bytes.size();
   lines_ += static_cast<uint64_t>(std::count(bytes.begin(), bytes.end(), '\n'));
-  const size_t room = std::min(bytes.size(), kGathered - std::min(kGathered, gathered_.size()));
+  const size_t room = std::min({bytes.size(), kGathered - std::min(kGathered, gathered_.size()), left_ ? *left_ : kGathered});
+  if (left_) *left_ -= room;
   gathered_.append(bytes.substr(0, room));
   bytes.remove_prefix(room);
   if (bytes.empty()) return;
   if (bytes.size() >= kTail) tail_.clear();
   tail_.append(bytes.substr(bytes.size() > kTail ? bytes.size() - kTail : 0));
   if (tail_.size() > 4 * kTail) tail_.erase(0, tail_.size() - kTail);
+}
+
+Output::~Output() {
+  if (left_) *left_ += gathered_.size();
 }
 
 bool Output::Fits() const { return bytes_ <= kShown && lines_ <= kShownLines; }

@@ -2,8 +2,10 @@
 #define BEIGE_GATEWAY_SESSIONS_CORE_TOOLS_OUTPUT_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace beige::sessions {
 
@@ -27,6 +29,12 @@ class Output {
   static constexpr size_t kShown = 30u << 10;
   static constexpr size_t kShownLines = 2000;
 
+  // `left`: what all outputs of one agent may gather beside this one.
+  explicit Output(std::shared_ptr<size_t> left = nullptr) : left_(std::move(left)) {}
+  ~Output();
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
   void Add(std::string_view bytes);
   uint64_t bytes() const { return bytes_; }
   const std::string& gathered() const { return gathered_; }  // raw
@@ -35,6 +43,7 @@ class Output {
   std::string Shown(std::string_view where) const;
 
  private:
+  const std::shared_ptr<size_t> left_;
   uint64_t bytes_ = 0;
   uint64_t lines_ = 0;
   std::string gathered_;

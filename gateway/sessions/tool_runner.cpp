@@ -36,7 +36,8 @@ class ToolRunner::Running final : public CallSink {
         call_(std::move(call)),
         core_(IsCoreTool(call_.call.name)),
         on_output_(std::make_shared<const std::function<void(int, std::string_view)>>(std::move(on_output))),
-        on_done_(std::move(on_done)) {
+        on_done_(std::move(on_done)),
+        output_(runner.GatherOf(call_.agent.uid)) {
     Later(&Running::Begin);
   }
   ~Running() override {
@@ -214,6 +215,12 @@ ToolRunner::Id ToolRunner::Run(Call call, std::function<void(int, std::string_vi
   const Id id = ++last_;
   running_.emplace(id, std::make_unique<Running>(*this, id, std::move(call), std::move(on_output), std::move(on_done)));
   return id;
+}
+
+std::shared_ptr<size_t> ToolRunner::GatherOf(const std::string& agent_uid) {
+  std::shared_ptr<size_t>& left = gather_[agent_uid];
+  if (!left) left = std::make_shared<size_t>(kGathered);
+  return left;
 }
 
 std::string ToolRunner::NextLog(const std::string& agent_uid) { return "/tmp/beige-exec-" + std::to_string(logs_[agent_uid]++ % kLogs + 1) + ".log"; }

@@ -55,7 +55,12 @@ class ToolRunner {
   static constexpr uint32_t kLogs = 8;
   std::string NextLog(const std::string& agent_uid);
 
+  // Of the long outputs that an agent's calls hold until they end; more goes by as if it were longer than one may be.
+  static constexpr size_t kGathered = 32u << 20;
+  std::shared_ptr<size_t> GatherOf(const std::string& agent_uid);
+
   std::map<std::string, uint32_t> logs_;  // of each agent, how many there were
+  std::map<std::string, std::shared_ptr<size_t>> gather_;
   Loop& loop_;
   CallService& calls_;
   Id last_ = 0;

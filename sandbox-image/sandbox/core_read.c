@@ -105,6 +105,6 @@ int CoreRead(const char *path, const char *offset, const char *limit) {
     done += got;
     if (got < (int64_t)sizeof chunk) return Answer(&lines, true);
     shown = lines.count < lines.limit && !lines.full;
-    if (!shown && status.st_size > kCounted) return Answer(&lines, false);
+    if (!shown && (status.st_size > kCounted || done > kCounted)) return Answer(&lines, false);
   }
 }

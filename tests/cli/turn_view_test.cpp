@@ -37,6 +37,11 @@ TEST(TerminalTextTest, IsTheSameHoweverItIsCut) {
   }
 }
 
+TEST(TurnViewTest, ACallIsOneLineWhateverItsArgumentsHold) {
+  const std::string shown = Shown({{"call", R"({"id":"c","name":"exec","arguments":{"command":"true #\r  [exit code 0]\r\n> read\tx"}})"}});
+  EXPECT_EQ(shown, "> exec true #   [exit code 0]  > read x\n");
+}
+
 TEST(TerminalTextTest, CountsAreShort) {
   EXPECT_EQ(CountText(999), "999");
   EXPECT_EQ(CountText(1000), "1.0k");

@@ -119,6 +119,30 @@ TEST(CoreToolsTest, OfALongOutputTheBeginningAndTheEndAreShown) {
   EXPECT_EQ(output.gathered(), all);
 }
 
+TEST(CoreToolsTest, OutputsOfOneAgentShareWhatTheyMayGather) {
+  const auto left = std::make_shared<size_t>(100);
+  {
+    Output one(left);
+    Output two(left);
+    one.Add(std::string(80, 'a'));
+    two.Add(std::string(80, 'b'));
+    EXPECT_EQ(one.gathered().size(), 80u);
+    EXPECT_EQ(two.gathered().size(), 20u);
+    EXPECT_EQ(two.bytes(), 80u);
+    EXPECT_EQ(*left, 0u);
+  }
+  EXPECT_EQ(*left, 100u);
+}
+
+// 8 MiB of these took the core minutes once.
+TEST(CoreToolsTest, BytesThatAreNoTextAreReplacedInOnePass) {
+  for (const char byte : {'\0', '\xff', '\x80'}) EXPECT_EQ(ToUtf8(std::string(8u << 20, byte)).size(), 3 * (8u << 20));
+  std::string mixed;
+  for (int i = 0; i < 100'000; ++i) mixed += std::string("a\0\xff" "b", 4);
+  EXPECT_EQ(ToUtf8(mixed).size(), 8u * 100'000);
+  EXPECT_EQ(ToUtf8(std::string_view("\0x\xc3\xbc\xc3", 5)), "\xef\xbf\xbdx\xc3\xbc\xef\xbf\xbd");
+}
+
 TEST(CoreToolsTest, OneLineWithoutEndIsCutToo) {
   Output output;
   output.Add(std::string(40000, 'x') + "END");
