@@ -22,19 +22,21 @@ T Get(const ordered_json& json, const char* field, T absent) {
   else return found->is_number() ? found->template get<T>() : absent;
 }
 
-void Add(llm::Usage& sum, const ordered_json& usage) {
-  sum.input += Get<int64_t>(usage, "input", 0);
-  sum.output += Get<int64_t>(usage, "output", 0);
-  sum.cache_read += Get<int64_t>(usage, "cacheRead", 0);
-  sum.cache_write += Get<int64_t>(usage, "cacheWrite", 0);
-  sum.cost_usd += Get<double>(usage, "costUsd", 0);
+llm::Usage UsageOf(const ordered_json& event) {
+  llm::Usage usage;
+  usage.input = Get<int64_t>(event, "input", 0);
+  usage.output = Get<int64_t>(event, "output", 0);
+  usage.cache_read = Get<int64_t>(event, "cacheRead", 0);
+  usage.cache_write = Get<int64_t>(event, "cacheWrite", 0);
+  usage.cost_usd = Get<double>(event, "costUsd", 0);
+  return usage;
 }
 }  // namespace
 
 void PromptReply::Take(const sessions::Event& event, bool last) {
   if (event.name == "model") text_.clear();
   if (event.name == "text") text_ += Get<std::string>(Parse(event.data), "text", "");
-  if (event.name == "usage") Add(usage_, Parse(event.data));
+  if (event.name == "usage") usage_ += UsageOf(Parse(event.data));
   if (!last) return;
 
   ordered_json stop, error;  // null

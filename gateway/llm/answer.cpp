@@ -11,19 +11,12 @@ namespace beige::llm {
 namespace {
 constexpr size_t kMaxAnswer = 32u << 20;
 constexpr size_t kMaxCalls = 128;
-constexpr size_t kMaxName = 64;
 constexpr int kMaxDepth = 64;               // of a call's arguments
 constexpr int64_t kMaxTokens = 1'000'000'000'000;
 
 bool IsJsonObject(const std::string& text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string::npos && text[first] == '{' && nlohmann::json::accept(text);
-}
-
-// What every provider takes for a tool's name. A conversation with another one in it would be refused from then on.
-bool IsToolName(std::string_view name) {
-  return !name.empty() && name.size() <= kMaxName &&
-         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == std::string_view::npos;
 }
 
 int64_t Sane(int64_t tokens) { return std::clamp<int64_t>(tokens, 0, kMaxTokens); }
@@ -79,8 +72,7 @@ int Answer::Call(std::string_view id, std::string_view name) {
   }
   ToolCall& call = calls_.emplace_back();
   call.id = id.empty() ? "call_" + std::to_string(index) : std::string(id);
-  call.name = name.substr(0, name.size() <= kMaxName ? name.size() : CharacterStart(name, kMaxName));
-  name_cut_.push_back(name.size() > kMaxName);
+  call.name = name.substr(0, CharacterStart(name, kMaxToolName + 4));  // of a longer one enough that it stays too long
   call.origin = api_;
   Emit(ToolCallStart{index, call.id, call.name});
   return index;
@@ -126,7 +118,7 @@ void Answer::EmitCalls() {
       Emit(ToolCallBroken{index, call.id, call.name, "the answer was cut before the call was complete; it was not run"});
     } else if (call.name.empty()) {
       Emit(ToolCallBroken{index, call.id, call.name, "the call names no tool; it was not run"});
-    } else if (name_cut_[i] || !IsToolName(call.name)) {
+    } else if (!IsToolName(call.name)) {
       Emit(ToolCallBroken{index, call.id, call.name, "a tool's name has 1 to 64 letters, digits, - and _; the call was not run"});
     } else if (JsonDeeperThan(call.arguments, kMaxDepth)) {
       Emit(ToolCallBroken{index, call.id, call.name, "the arguments are nested deeper than " + std::to_string(kMaxDepth) + "; the call was not run"});

@@ -43,7 +43,6 @@ class Answer {
   const LlmApi api_;
   const Sink sink_;
   std::vector<ToolCall> calls_;
-  std::vector<bool> name_cut_;  // of each call
   Usage usage_;
   Stopped stop_;
   size_t bytes_ = 0;

@@ -34,6 +34,11 @@ const std::string& MessageRef::Encoded(LlmApi api, std::string (*encode)(const M
   return *kept;
 }
 
+bool IsToolName(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxToolName &&
+         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == std::string_view::npos;
+}
+
 std::optional<ThinkingLevel> ParseThinkingLevel(std::string_view word) {
   for (size_t i = 0; i < std::size(kThinkingLevels); ++i) {
     if (kThinkingLevels[i] == word) return static_cast<ThinkingLevel>(i);

@@ -99,6 +99,10 @@ class MessageRef {
   std::shared_ptr<Held> held_;
 };
 
+// What every provider takes for a tool's name: 1 to 64 letters, digits, - and _. A conversation with another one in it is refused from then on.
+inline constexpr size_t kMaxToolName = 64;
+bool IsToolName(std::string_view name);
+
 struct Tool {
   std::string name;
   std::string description;

@@ -145,10 +145,9 @@ Result<std::vector<Summary>> ListSessions(const std::string& directory, const st
 }
 
 Result<> RemoveSession(const std::string& path, const std::string& agent_uid) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const UniqueFd fd = OpenToRead(path);
   if (!fd) return errno == ENOENT ? tl::make_unexpected(NoSession(path)) : FailErrno(errno, "open " + path);
-  BEIGE_ASSIGN(const std::string head, ReadPart(fd.get(), 0, kHead));
-  const auto first = DecodeLine(std::string_view(head).substr(0, head.find('\n')));
+  const auto first = FirstLine(fd.get());
   const auto* begun = first ? std::get_if<Begun>(&first->record) : nullptr;
   if (begun == nullptr || begun->agent_uid != agent_uid) return tl::make_unexpected(NoSession(path));
   return RemoveFile(path);

@@ -231,12 +231,12 @@ Result<> Session::Abort(const std::string& prompt) {
   return {};
 }
 
-void Session::GiveUpWaiting() {
+void Session::GiveUpWaiting(std::string_view why) {
   for (const Said& said : std::deque<Said>(transcript_.waiting())) {
     transcript_.Apply({transcript_.next_line(), FormatTime(services_.clock.WallNow()), Dropped{said.prompt}});
     left_.erase(said.prompt);
     if (turn_ && turn_->prompt() == said.prompt) continue;  // which tells it by itself
-    Emit("error", JsonLine().Text("prompt", said.prompt).Text("code", "internal").Text("message", "the session can't be written").Done(), said.prompt, true);
+    Emit("error", JsonLine().Text("prompt", said.prompt).Text("code", "internal").Text("message", why).Done(), said.prompt, true);
   }
 }
 

@@ -61,7 +61,7 @@ class Session {
   std::vector<Said> Steering() const;      // prompts that wait to be told in the middle of a turn
   TurnEnded Ending(const std::string& prompt) const;  // with what a list shows filled in
   std::optional<std::string>& agents_md() { return agents_md_; }  // of the workspace, once it was read
-  void GiveUpWaiting();   // nothing can be written: all that wait are told so, and wait no more
+  void GiveUpWaiting(std::string_view why);  // nothing can be written: all that wait are told so, and wait no more
   void TurnOver();        // called by the turn from within itself
   void CompactionOver();  // and by a compaction that no turn began
   const std::string& actor() const { return actor_; }  // of the prompt that runs

@@ -13,11 +13,6 @@ namespace {
 constexpr size_t kMaxAnswer = (5u << 20) + 1024;
 constexpr size_t kMaxDescription = 4096;
 
-// Providers take no other names.
-bool CanBeOffered(const std::string& name) {
-  return name.size() <= 64 && std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
-}
-
 std::string DescriptionOf(const ToolManifest& tool) {
   std::string text = tool.description;
   for (const std::string& line : tool.usage) text += (text.empty() ? "" : "\n") + line;
@@ -205,7 +200,7 @@ std::vector<llm::Tool> ToolRunner::Offered(const std::vector<std::string>& core_
     if (IsCoreTool(name)) offered.push_back({name, std::string(CoreToolDescription(name)), std::string(CoreToolSchema(name))});
   }
   for (const auto& tool : tools) {
-    if (IsCoreTool(tool->name) || !CanBeOffered(tool->name)) continue;
+    if (IsCoreTool(tool->name) || !llm::IsToolName(tool->name)) continue;
     offered.push_back({tool->name, DescriptionOf(*tool), std::string(GrantedToolSchema())});
   }
   return offered;

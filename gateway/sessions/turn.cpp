@@ -36,7 +36,7 @@ Turn::~Turn() {
 void Turn::Begin() {
   // Nothing may come between a call and its result, whatever could not be written before.
   if (!CloseCalls("", "what came of it could not be recorded; it may have been done") || !session_.Write(TurnBegun{said_.prompt, session_.transcript().turns() + (resumes_ ? 0 : 1)})) {
-    session_.GiveUpWaiting();
+    session_.GiveUpWaiting(kNotWritten);
     return End("error", "internal", std::string(kNotWritten));
   }
   if (!resumes_) session_.BeginNumbering();

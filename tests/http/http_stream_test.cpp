@@ -1,7 +1,18 @@
 #include "tests/http/server_fixture.h"
 
 namespace beige::http_test {
-using HttpStreamTest = ServerFixture;
+class HttpStreamTest : public ServerFixture {
+ protected:
+  // Asked for by `client`, which has read the head.
+  std::shared_ptr<http::Responder> BeginStream(RawClient& client) {
+    client.Send("GET /later HTTP/1.1\r\nHost: t\r\n\r\n");
+    const auto responder = later_.Wait();
+    if (!responder) return nullptr;
+    (*responder)->Begin({});
+    client.ReadUntil("\r\n\r\n");
+    return *responder;
+  }
+};
 using std::chrono::milliseconds;
 
 TEST_F(HttpStreamTest, EachWriteArrivesAsAChunkAtOnce) {
@@ -131,11 +142,8 @@ TEST_F(HttpStreamTest, Http10StreamsAreRawAndEndWithTheConnection) {
 TEST_F(HttpStreamTest, PiecesGoOutByTheirWritersThreadWhileTheServersIsBusy) {
   Start();
   RawClient client(port());
-  client.Send("GET /later HTTP/1.1\r\nHost: t\r\n\r\n");
-  auto responder = later_.Wait();
+  const auto responder = BeginStream(client);
   ASSERT_TRUE(responder);
-  (*responder)->Begin({});
-  client.ReadUntil("\r\n\r\n");
   {
     RawClient round(port());  // a whole exchange later the server knows that the head has gone
     round.Send("GET /echo HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
@@ -147,11 +155,11 @@ TEST_F(HttpStreamTest, PiecesGoOutByTheirWritersThreadWhileTheServersIsBusy) {
   other.Send("GET /block HTTP/1.1\r\nHost: t\r\n\r\n");
   ASSERT_TRUE(blocking_.Wait());
   for (int i = 0; i < 10; ++i) {
-    EXPECT_TRUE((*responder)->Write(std::to_string(i)));
+    EXPECT_TRUE(responder->Write(std::to_string(i)));
     EXPECT_EQ(client.ReadUntil("1\r\n" + std::to_string(i) + "\r\n").size(), 6u);
   }
-  EXPECT_EQ((*responder)->unsent(), 0u);
-  (*responder)->End();
+  EXPECT_EQ(responder->unsent(), 0u);
+  responder->End();
   go.set_value();
   EXPECT_EQ(client.ReadUntil("0\r\n\r\n"), "0\r\n\r\n");
   client.Send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n");
@@ -161,26 +169,23 @@ TEST_F(HttpStreamTest, PiecesGoOutByTheirWritersThreadWhileTheServersIsBusy) {
 TEST_F(HttpStreamTest, WhatAFullKernelDoesNotTakeComesLaterInOrder) {
   Start();
   RawClient client(port());
-  client.Send("GET /later HTTP/1.1\r\nHost: t\r\n\r\n");
-  auto responder = later_.Wait();
+  const auto responder = BeginStream(client);
   ASSERT_TRUE(responder);
-  (*responder)->Begin({});
-  client.ReadUntil("\r\n\r\n");
   std::string want;
-  for (int i = 0; (*responder)->unsent() < (1u << 20); ++i) {
+  for (int i = 0; responder->unsent() < (1u << 20); ++i) {
     const std::string piece(40'000, static_cast<char>('a' + i % 26));
-    ASSERT_TRUE((*responder)->Write(piece));
+    ASSERT_TRUE(responder->Write(piece));
     want += piece;
     ASSERT_LT(want.size(), 64u << 20) << "the kernel takes everything";
   }
   std::thread writer([&] {
     for (int i = 0; i < 200; ++i) {
-      while ((*responder)->unsent() > (2u << 20)) std::this_thread::yield();
+      while (responder->unsent() > (2u << 20)) std::this_thread::yield();
       const std::string piece(5000, static_cast<char>('A' + i % 26));
-      EXPECT_TRUE((*responder)->Write(piece));
+      EXPECT_TRUE(responder->Write(piece));
       want += piece;
     }
-    (*responder)->End();
+    responder->End();
   });
   const std::string raw = client.ReadUntil("\r\n0\r\n\r\n");
   writer.join();

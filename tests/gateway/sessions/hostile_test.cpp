@@ -101,11 +101,7 @@ TEST_F(HostileTest, ATextWithoutAnythingVisibleIsNotSent) {
   Grant({"obey"});
   Prompt prompt = Say("  \n");
   prompt.images = {{"image/png", "\x89PNG"}};
-  const auto accepted = Submit(prompt);
-  ASSERT_TRUE(accepted);
-  Eye& eye = NewEye();
-  Follow(*accepted, eye);
-  ASSERT_TRUE(Eventually([&] { return eye.Ended(accepted->prompt); }));
+  Talk(prompt);
   EXPECT_EQ(upstream_->Stats()["broken"], json::array());
   // The model takes only text, as its configuration says by not saying otherwise.
   EXPECT_NE(LastBody().dump().find("which this model can't see"), std::string::npos);
@@ -118,17 +114,13 @@ TEST_F(HostileTest, APictureThatTheProviderRefusesDoesNotEndTheConversation) {
   Grant({"obey"});
   Prompt prompt = Say("look");
   prompt.images = {{"image/png", "\x89PNG"}};
-  const auto accepted = Submit(prompt);
-  ASSERT_TRUE(accepted);
-  Eye& eye = NewEye();
-  Follow(*accepted, eye);
-  ASSERT_TRUE(Eventually([&] { return eye.Ended(accepted->prompt); }));
-  EXPECT_EQ(eye.Of("done").size(), 1u) << eye.Names();
+  const Accepted accepted = Talk(prompt);
+  EXPECT_EQ(eye().Of("done").size(), 1u) << eye().Names();
   EXPECT_EQ(upstream_->Stats()["broken"], json::array({"Could not process image"}));
   EXPECT_NE(LastBody().dump().find("which the provider refused"), std::string::npos);
   Restart();
   Grant({"obey"});
-  Talk("and now", accepted->session);
+  Talk("and now", accepted.session);
   EXPECT_EQ(upstream_->Stats()["broken"].size(), 1u);
 }
 
@@ -200,11 +192,7 @@ TEST_F(HostileTest, AFixedIdIsNotLostToWhatLiesInItsPlace) {
     ASSERT_TRUE(WriteFileAtomic(File("key-1"), there, 0600));
     Prompt prompt = Say("hi", "key-1");
     prompt.make = true;
-    const auto accepted = Submit(prompt);
-    ASSERT_TRUE(accepted) << accepted.error().message;
-    Eye& eye = NewEye();
-    Follow(*accepted, eye);
-    ASSERT_TRUE(Eventually([&] { return eye.Ended(accepted->prompt); }));
+    Talk(prompt);
     Restart();
     Grant({"obey"});
   }

@@ -177,9 +177,9 @@ void SessionsTest::Leave(const std::string& id, const std::vector<Record>& recor
   if (detached) std::ofstream(File(id) + std::string(kMark));
 }
 
-Accepted SessionsTest::Talk(const std::string& text, const std::string& session) {
+Accepted SessionsTest::Talk(Prompt prompt) {
   eye_ = &NewEye();
-  const auto accepted = Submit(Say(text, session));
+  const auto accepted = Submit(std::move(prompt));
   EXPECT_TRUE(accepted) << accepted.error().message;
   if (!accepted) return {};
   Follow(*accepted, *eye_);

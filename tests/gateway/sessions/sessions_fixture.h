@@ -94,7 +94,8 @@ class SessionsTest : public ::testing::Test {
   Result<Accepted> Submit(Prompt prompt);
   Prompt Say(const std::string& text, const std::string& session = "") const;
   // Said, watched from its acceptance on, and waited for.
-  Accepted Talk(const std::string& text, const std::string& session = "");
+  Accepted Talk(const std::string& text, const std::string& session = "") { return Talk(Say(text, session)); }
+  Accepted Talk(Prompt prompt);
   void Follow(const Accepted& accepted, Eye& eye);
   // Said and watched, not waited for.
   Accepted Begin(const std::string& text, Eye& eye, const std::string& session = "");
